@@ -1,0 +1,50 @@
+"""The one place that names numba.
+
+`kernel` compiles a function of arrays without the GIL and keeps the machine code on disk.
+`reassociating` also lets the compiler reorder sums, which is what makes a dot product
+vectorise; NaN and infinity keep their meaning (never `nnan`, never `ninf`).
+
+With ``NUMBA_DISABLE_JIT=1`` both give the Python function back, so that coverage and a
+debugger see the lines.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, cast
+
+import numba
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+REASSOCIATION = {"reassoc", "contract", "nsz"}
+
+_uncached: list[str] = []
+
+
+def kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile `function` on its first call; the result can be called from other kernels."""
+    return _compile(function, fastmath=False)
+
+
+def reassociating(function: Callable[P, R]) -> Callable[P, R]:
+    """As `kernel`, with leave to reassociate and contract floating-point sums."""
+    return _compile(function, fastmath=REASSOCIATION)
+
+
+def _compile(function: Callable[P, R], *, fastmath: Any) -> Callable[P, R]:
+    try:
+        compiled = numba.njit(cache=True, nogil=True, fastmath=fastmath)(function)
+    except RuntimeError as error:  # numba's word for "no cache folder is writable"
+        if "no locator available" not in str(error):
+            raise
+        if not _uncached:
+            warnings.warn(
+                "no folder for compiled kernels is writable, so this process compiles them "
+                "anew (some seconds); set NUMBA_CACHE_DIR to a writable folder to keep them",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+        _uncached.append(function.__name__)
+        compiled = numba.njit(nogil=True, fastmath=fastmath)(function)
+    return cast("Callable[P, R]", compiled)
