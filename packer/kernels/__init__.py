@@ -9,9 +9,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import cosine, knapsack, mmr, trigrams
+    from . import cosine, knapsack, mmr, near_duplicates, pairs, trigrams
 
-__all__ = ["cosine", "knapsack", "mmr", "trigrams"]
+__all__ = ["cosine", "knapsack", "mmr", "near_duplicates", "pairs", "trigrams"]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -1,0 +1,62 @@
+"""packer: which retrieved chunks go into the context window, at what cost, in what order, why.
+
+>>> from packer import Chunk, pack
+>>> from strategies import dedup, greedy, threshold, ushape
+>>> policy = threshold(0.6) | dedup(0.85) | greedy | ushape
+>>> chunks = [
+...     Chunk("Damaged goods are refunded in full.", 0.91, id="policy", tokens=700),
+...     Chunk("Shipping takes three days.", 0.52, id="shipping", tokens=600),
+... ]
+>>> packed = pack(chunks, policy, budget=1600)
+>>> [chunk.id for chunk in packed]
+['policy']
+>>> print(packed.why("shipping"))
+shipping is out, below-threshold, by threshold(0.6): score 0.52, floor 0.6
+
+The vocabulary of stages is the package `strategies`; importing neither imports numba.
+"""
+
+from .algebra import Filter, Order, Policy, Selector, Stage
+from .errors import PackError
+from .facade import Packer, pack
+from .pool import Layout, Pool, Selection
+from .records import (
+    Chunk,
+    Exclusion,
+    Optimality,
+    Packed,
+    PackedChunk,
+    Reason,
+    Report,
+    StageTrace,
+)
+from .tokens import TokenCounter, approximate, tokenizer, utf8_estimate, utf8_upper_bound
+from .warming import warm
+
+__all__ = [
+    "Chunk",
+    "Exclusion",
+    "Filter",
+    "Layout",
+    "Optimality",
+    "Order",
+    "PackError",
+    "Packed",
+    "PackedChunk",
+    "Packer",
+    "Policy",
+    "Pool",
+    "Reason",
+    "Report",
+    "Selection",
+    "Selector",
+    "Stage",
+    "StageTrace",
+    "TokenCounter",
+    "approximate",
+    "pack",
+    "tokenizer",
+    "utf8_estimate",
+    "utf8_upper_bound",
+    "warm",
+]

@@ -1,0 +1,259 @@
+"""Stages and their composition: `threshold(0.6) | dedup(0.85) | mmr(0.7) | ushape`.
+
+    Filter:   Pool -> Pool              what is a candidate at all, and its score
+    Selector: Pool -> Selection         what is in, within the budget
+    Order:    Selection -> Layout       in which order it is shown
+    Policy:   Pool -> Selection or Layout
+
+A stage is a frozen value with a `__call__` from one to the next.  Its attrs fields are its
+arguments in the text of a policy, and its `repr` is that text.  To make one of your own, subclass
+`Filter`, `Selector` or `Order`:
+
+>>> import attrs
+>>> from packer.pool import Pool
+>>> @attrs.frozen(repr=False)
+... class Shorter(Filter):
+...     tokens: int
+...     def __call__(self, pool: Pool) -> Pool:
+...         return pool.keep(pool.tokens <= self.tokens, reason="metadata", detail="too long")
+>>> Shorter(100)
+Shorter(100)
+"""
+
+import itertools
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeAlias, TypeVar, final
+
+import attrs
+
+from .errors import InvalidPolicy, InvalidStrategy, shown
+from .literals import literal
+from .pool import Layout, Pool, Selection
+
+__all__ = [
+    "Chain",
+    "Filter",
+    "Order",
+    "Policy",
+    "Selector",
+    "Stage",
+    "Step",
+    "advance",
+    "checked_policy",
+    "steps_of",
+]
+
+A = TypeVar("A", contravariant=True)
+B = TypeVar("B", covariant=True)
+C = TypeVar("C")
+
+
+class Stage(ABC, Generic[A, B]):
+    """Something that takes an `A` and gives a `B`, and composes with what takes a `B`."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def __call__(self, value: A, /) -> B:
+        """Apply the stage: pure, no clock, no randomness, no I/O."""
+
+    def __or__(self, after: "Stage[B, C]", /) -> "Stage[A, C]":
+        """First this stage, then `after`.  Always flat, so `|` is associative under `==`.
+
+        Raises INVALID_POLICY when `after` does not take what this stage gives.
+        """
+        return Chain((*steps_of(self), *steps_of(after, before=self)))
+
+    if not TYPE_CHECKING:  # for a checker the operator is missing, so it refuses `3 | ushape`
+
+        def __ror__(self, before: object, /) -> NoReturn:
+            steps_of(before, after=self)
+            raise AssertionError
+
+    def __bool__(self) -> NoReturn:
+        message = f"a stage has no truth value: `a and b` would drop a; write {self!r} | ..."
+        raise InvalidPolicy(message, details={"stage": repr(self)})
+
+
+class Step(Stage[A, B], ABC):
+    """One stage.  Its attrs fields are its arguments: the first positional, the others by name."""
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+    """Its word in a policy; a subclass that gives none has the name of the class."""
+    is_constant: ClassVar[bool] = False
+    """Whether it is written without brackets."""
+    uses_kernels: ClassVar[bool] = False
+    """Whether it calls compiled kernels, which `packer.warm` then makes ready."""
+    takes: ClassVar[type]
+    gives: ClassVar[type]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "name" not in cls.__dict__:
+            cls.name = cls.__name__
+
+    def __repr__(self) -> str:
+        if self.is_constant:
+            return self.name
+        kind: type = type(self)
+        fields = attrs.fields(kind) if attrs.has(kind) else ()
+        written = []
+        for place, field in enumerate(fields):
+            value = getattr(self, field.name)
+            if place == 0 and not field.kw_only:
+                written.append(self.written(field.name, value))
+            elif value != field.default:
+                written.append(f"{field.alias}={self.written(field.name, value)}")
+        return f"{self.name}({', '.join(written)})"
+
+    def written(self, field: str, value: object) -> str:
+        """The value of a field as the policy's text has it; a stage may override."""
+        del field
+        return literal(value)
+
+
+class Filter(Step[Pool, Pool], ABC):
+    """A stage that narrows or rescores the candidates."""
+
+    __slots__ = ()
+    takes = Pool
+    gives = Pool
+
+
+class Selector(Step[Pool, Selection], ABC):
+    """A stage that chooses within the budget."""
+
+    __slots__ = ()
+    takes = Pool
+    gives = Selection
+
+
+class Order(Step[Selection, Layout], ABC):
+    """A stage that decides the order of what was chosen."""
+
+    __slots__ = ()
+    takes = Selection
+    gives = Layout
+
+
+@final
+@attrs.frozen(repr=False)
+class Chain(Stage[A, B]):
+    """Two or more stages one after the other; made by `|`."""
+
+    steps: tuple[Step[Any, Any], ...] = attrs.field()
+
+    @steps.validator
+    def _composes(self, _: object, steps: tuple[Step[Any, Any], ...]) -> None:
+        for before, after in itertools.pairwise(steps):
+            if before.gives is not after.takes:
+                raise _misfit(before, after)
+
+    def __call__(self, value: A, /) -> B:
+        state: Any = value
+        for step in self.steps:
+            state = advance(step, state, repr(step))
+        result: B = state
+        return result
+
+    def __repr__(self) -> str:
+        return " | ".join(map(repr, self.steps))
+
+
+Policy: TypeAlias = Stage[Pool, Selection | Layout]
+"""What `pack` runs: a stage from a pool to a selection or a layout."""
+
+_ROLES = {Pool: "candidates (Pool)", Selection: "a selection (Selection)", Layout: "a layout"}
+
+
+def _misfit(before: Step[Any, Any], after: Step[Any, Any]) -> InvalidPolicy:
+    if before.gives is Pool:
+        mend = "put a selector between them, such as greedy or mmr(0.7)"
+    elif before.gives is Layout:
+        mend = "an order ends a policy; leave one of them out"
+    elif after.takes is Pool and after.gives is Selection:
+        mend = "a policy has one selector; leave one of them out"
+    else:
+        mend = f"put {after!r} before {before!r}"
+    message = (
+        f"{before!r} | {after!r} does not compose: {before!r} takes {_ROLES[before.takes]} and "
+        f"gives {_ROLES[before.gives]}, {after!r} takes {_ROLES[after.takes]} and gives "
+        f"{_ROLES[after.gives]}; {mend}"
+    )
+    return InvalidPolicy(message, details={"before": repr(before), "after": repr(after)})
+
+
+def steps_of(
+    stage: object, *, before: object = None, after: object = None
+) -> tuple[Step[Any, Any], ...]:
+    """The single stages that a stage consists of.
+
+    Raises INVALID_POLICY for what is no stage; `before` and `after` are its neighbours.
+    """
+    if isinstance(stage, Chain):
+        return stage.steps
+    if isinstance(stage, Step):
+        return (stage,)
+    where = f" after {before!r}" if before is not None else ""
+    where += f" before {after!r}" if after is not None else ""
+    if isinstance(stage, str):
+        mend = "text becomes a policy by strategies.parse(text)"
+    elif callable(stage):
+        name = getattr(stage, "__name__", "it")
+        mend = (
+            f"call it, as in {name}(...); a function of your own becomes a selector by "
+            f"custom({name})"
+        )
+    else:
+        mend = "a stage is made by strategies, such as threshold(0.6) or ushape"
+    message = f"{shown(stage)}{where} is no stage; {mend}"
+    raise InvalidPolicy(message, details={"value": stage})
+
+
+def checked_policy(policy: object) -> tuple[Step[Any, Any], ...]:
+    """The stages of a policy.
+
+    Raises INVALID_POLICY for what does not lead from a pool to a selection or a layout.
+    """
+    steps = steps_of(policy)
+    if steps[0].takes is not Pool:
+        message = (
+            f"{policy!r} is no policy: it takes {_ROLES[steps[0].takes]}; "
+            "begin with a selector, such as greedy | " + repr(steps[0])
+        )
+        raise InvalidPolicy(message, details={"policy": repr(policy)})
+    if steps[-1].gives is Pool:
+        message = (
+            f"{policy!r} is no policy: it gives {_ROLES[Pool]} and selects nothing; "
+            f"add a selector, such as {policy!r} | greedy"
+        )
+        raise InvalidPolicy(message, details={"policy": repr(policy)})
+    return steps
+
+
+def advance(step: Step[Any, Any], state: Any, text: str) -> Any:
+    """Run one stage on a state, under its text, and check that it kept its contract.
+
+    Raises INVALID_STRATEGY when it gives something else than its role says, or loses chunks.
+    """
+    result: Any = step(state.at(text))
+    if not isinstance(result, step.gives):
+        if hasattr(result, "close"):
+            result.close()  # a coroutine: closed, it does not warn that nobody awaited it
+        message = f"{text} gave {shown(result)}; it must give {_ROLES[step.gives]}"
+        raise InvalidStrategy(message, details={"stage": text})
+    if _accounted(result) != _accounted(state):
+        message = (
+            f"{text} had {_accounted(state)} chunks to account for and accounts for "
+            f"{_accounted(result)}; narrow a pool by pool.keep, choose by pool.select"
+        )
+        raise InvalidStrategy(message, details={"stage": text})
+    return result
+
+
+def _accounted(state: Any) -> int:
+    """How many chunks a state accounts for: in play or excluded."""
+    pool: Pool = state if isinstance(state, Pool) else state.pool
+    return len(state) + sum(map(len, pool.cuts))

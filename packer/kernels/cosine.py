@@ -1,0 +1,55 @@
+"""The cosine similarity of two embeddings of a pool.
+
+`unit` is float32[n, d], C-contiguous, read-only, each row of length 1 or all zero; d may be 0.
+"""
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ._jit import kernel, reassociating
+
+# Unit rows of float32 that are equal have a dot product within 1e-5 of 1, for any d up to 1e5.
+NEARLY_ONE: Final = 1.0 - 1e-4
+BELOW_ONE: Final = 1.0 - 2.0**-53
+
+
+@reassociating
+def dot(unit: npt.NDArray[np.float32], i: int, j: int) -> np.float32:
+    """Dot product of rows i and j in float32, within 1e-6 of the exact one. O(d)."""
+    left = unit[i]
+    right = unit[j]
+    total = np.float32(0.0)
+    for k in range(left.shape[0]):
+        total += left[k] * right[k]
+    return total
+
+
+@kernel
+def equal(unit: npt.NDArray[np.float32], i: int, j: int) -> bool:
+    """Whether rows i and j are the same vector. O(d)."""
+    for k in range(unit.shape[1]):
+        if unit[i, k] != unit[j, k]:
+            return False
+    return True
+
+
+@kernel
+def similarity(unit: npt.NDArray[np.float32], i: int, j: int) -> float:
+    """Cosine of rows i and j, in [-1, 1]. O(d).
+
+    Equal rows have exactly 1.0 and rows that differ are below it, so that a threshold of 1.0
+    separates them; a zero row has 0.0 to every row, itself included.
+
+    >>> unit = np.array([[1, 0], [0.6, 0.8], [1, 0], [0, 0]], dtype=np.float32)
+    >>> unit.flags.writeable = False
+    >>> similarity(unit, 0, 2), similarity(unit, 3, 3), round(similarity(unit, 0, 1), 6)
+    (1.0, 0.0, 0.6)
+    """
+    value = np.float64(dot(unit, i, j))
+    if value > NEARLY_ONE:
+        if equal(unit, i, j):
+            return 1.0
+        return min(value, BELOW_ONE)
+    return max(value, -1.0)

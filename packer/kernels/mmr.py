@@ -1,0 +1,159 @@
+"""Maximal marginal relevance under a budget (Carbonell & Goldstein 1998), lazily.
+
+The value of a candidate, lambda * score - (1 - lambda) * max similarity to the chosen, only falls
+as the chosen grow, so a value computed against fewer of them is an upper bound (Minoux 1978).
+Candidates stand in a heap by that bound; only the one at the top is brought up to date, one
+comparison at a time, and only until it falls behind the next.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from . import cosine, trigrams
+from ._jit import kernel
+
+
+@kernel
+def select(
+    scores: npt.NDArray[np.float64],
+    costs: npt.NDArray[np.int64],
+    budget: int,
+    lambda_: float,
+    unit: npt.NDArray[np.float32],
+    embedded: npt.NDArray[np.bool_],
+    indptr: npt.NDArray[np.int64],
+    grams: npt.NDArray[np.int32],
+) -> npt.NDArray[np.int64]:
+    """The rows that MMR chooses, int64[k], in the order in which it chooses them.
+
+    First the best score among those with cost <= budget, then, until none fits, the best value
+    among those that fit what remains. Ties: higher score, then lower row. The result is exactly
+    that of the algorithm which scans all candidates at every step.
+
+    `scores` float64[n], finite; `costs` int64[n] >= 0; 0 <= `lambda_` <= 1; the features as in
+    `pairs`. O(n k size) time at worst, in practice close to O(n size); O(n) memory and one mark
+    per trigram.
+    """
+    return trace(scores, costs, budget, lambda_, unit, embedded, indptr, grams)[0]
+
+
+@kernel
+def trace(
+    scores: npt.NDArray[np.float64],
+    costs: npt.NDArray[np.int64],
+    budget: int,
+    lambda_: float,
+    unit: npt.NDArray[np.float32],
+    embedded: npt.NDArray[np.bool_],
+    indptr: npt.NDArray[np.int64],
+    grams: npt.NDArray[np.int32],
+) -> tuple[npt.NDArray[np.int64], int]:
+    """As `select`, with the number of similarities that it computed."""
+    n = scores.shape[0]
+    chosen = np.empty(n, np.int64)
+    compared = 0
+    first = -1
+    for row in range(n):
+        if costs[row] <= budget and (first < 0 or scores[row] > scores[first]):
+            first = row
+    if first < 0:
+        return chosen[:0].copy(), compared
+    chosen[0] = first
+    picked = 1
+    left = budget - costs[first]
+
+    heap = np.empty(n, np.int64)
+    size = 0
+    bound = np.empty(n, np.float64)
+    nearest = np.empty(n, np.float64)  # greatest similarity to the first seen[row] chosen
+    seen = np.zeros(n, np.int64)
+    for row in range(n):
+        if row != first and costs[row] <= left:
+            heap[size] = row
+            size += 1
+            nearest[row] = -1.0 if embedded[row] else 0.0
+            bound[row] = lambda_ * scores[row] - (1.0 - lambda_) * nearest[row]
+    for at in range(size // 2 - 1, -1, -1):
+        _sink(heap, at, size, bound, scores)
+
+    marks = np.zeros(trigrams.vocabulary(indptr, grams), np.int32)
+    while size > 0:
+        row = heap[0]
+        if costs[row] <= left and seen[row] < picked:
+            rival = _rival(heap, size, bound, scores)
+            has_marks = False
+            while seen[row] < picked:
+                other = chosen[seen[row]]
+                seen[row] += 1
+                compared += 1
+                if embedded[row] and embedded[other]:
+                    similarity = cosine.similarity(unit, row, other)
+                else:
+                    if not has_marks:
+                        trigrams.mark(indptr, grams, row, marks)
+                        has_marks = True
+                    similarity = trigrams.marked(indptr, grams, row, marks, other)
+                if similarity > nearest[row]:
+                    nearest[row] = similarity
+                    bound[row] = lambda_ * scores[row] - (1.0 - lambda_) * similarity
+                    if rival >= 0 and _before(rival, row, bound, scores):
+                        break
+        else:
+            if costs[row] <= left:
+                chosen[picked] = row
+                picked += 1
+                left -= costs[row]
+            size -= 1
+            heap[0] = heap[size]
+        _sink(heap, 0, size, bound, scores)
+    return chosen[:picked].copy(), compared
+
+
+@kernel
+def _before(
+    a: int, b: int, bound: npt.NDArray[np.float64], scores: npt.NDArray[np.float64]
+) -> bool:
+    """Whether row a goes before row b: greater bound, then higher score, then lower row."""
+    if bound[a] != bound[b]:
+        return bool(bound[a] > bound[b])
+    if scores[a] != scores[b]:
+        return bool(scores[a] > scores[b])
+    return a < b
+
+
+@kernel
+def _rival(
+    heap: npt.NDArray[np.int64],
+    size: int,
+    bound: npt.NDArray[np.float64],
+    scores: npt.NDArray[np.float64],
+) -> int:
+    """The row that is next after the top of the heap, -1 if there is none."""
+    if size < 2:
+        return -1
+    if size > 2 and _before(heap[2], heap[1], bound, scores):
+        return int(heap[2])
+    return int(heap[1])
+
+
+@kernel
+def _sink(
+    heap: npt.NDArray[np.int64],
+    at: int,
+    size: int,
+    bound: npt.NDArray[np.float64],
+    scores: npt.NDArray[np.float64],
+) -> None:
+    """Move the row at `at` down to its place in ``heap[:size]``. O(log n)."""
+    row = heap[at]
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            break
+        if child + 1 < size and _before(heap[child + 1], heap[child], bound, scores):
+            child += 1
+        if not _before(heap[child], row, bound, scores):
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = row

@@ -1,0 +1,117 @@
+"""From a layout to the records that the caller reads; what is costly waits until it is read."""
+
+from typing import Final
+
+import numpy as np
+
+from .arrays import Floats
+from .columns import Candidates, Cut
+from .pool import Layout, Pool
+from .records import Deferred, Exclusion, Packed, PackedChunk, Report, StageTrace
+from .similarity import diversity
+from .tokens import counter_name
+
+__all__ = ["packed", "position_quality"]
+
+FEWEST_FOR_QUALITY: Final = 3
+"""Under three chunks every arrangement is equally good."""
+
+
+def packed(
+    layout: Layout,
+    *,
+    policy: str,
+    strategy: str,
+    ordering: str,
+    stages: tuple[StageTrace, ...],
+    timestamp: str,
+    duration_ms: float,
+) -> Packed:
+    """The result of a call."""
+    pool = layout.pool
+    used = int(pool.costs[layout.pool_rows].sum())
+    report = Report(
+        tokens_used=used,
+        budget=pool.call.budget,
+        selected_count=len(layout),
+        excluded_count=len(pool.invalid) + sum(map(len, pool.cuts)),
+        policy=policy,
+        strategy=strategy,
+        ordering=ordering,
+        stages=stages,
+        optimality=layout.selection.optimality,
+        counter=counter_name(pool.call.count_tokens),
+        estimated=pool.estimated,
+        warnings=pool.warnings,
+        timestamp=timestamp,
+        duration_ms=duration_ms,
+        excluded=Deferred(lambda: _exclusions(pool)),
+        diversity=Deferred(lambda: diversity(layout)),
+        position_quality=Deferred(lambda: position_quality(layout.scores)),
+    )
+    return Packed(Deferred(lambda: _packed_chunks(layout)), report)
+
+
+def position_quality(scores: Floats) -> float | None:
+    """How well the best stand at the edges: float64[k] in output order -> at most 1.0.
+
+    The correlation of score and closeness to the edges over that of the best arrangement; the
+    spreads cancel, so covariances do.  None under three, or when all scores are equal.
+
+    >>> position_quality(np.array([0.9, 0.5, 0.4, 0.8]))
+    1.0
+    """
+    count = len(scores)
+    if count < FEWEST_FOR_QUALITY or scores.min() == scores.max():
+        return None
+    closeness = np.abs(2.0 * np.arange(count) - (count - 1)) / (count - 1)
+    closeness -= closeness.mean()
+    scaled = scores / np.abs(scores).max()
+    best = np.sort(scaled) @ np.sort(closeness)
+    return float((scaled @ closeness) / best)
+
+
+def _packed_chunks(layout: Layout) -> tuple[PackedChunk, ...]:
+    table = layout.pool.candidates
+    return tuple(
+        PackedChunk(
+            id=table.ids[row],
+            content=table.text(row),
+            score=float(table.scores[row]),
+            tokens=int(table.tokens[row]),
+            position=position,
+            metadata=table.metadata[row],
+        )
+        for position, row in enumerate(layout.table_rows.tolist())
+    )
+
+
+def _exclusions(pool: Pool) -> tuple[Exclusion, ...]:
+    cuts = [_exclusion(pool.candidates, cut, at) for cut in pool.cuts for at in range(len(cut))]
+    return (*pool.invalid, *cuts)
+
+
+def _exclusion(table: Candidates, cut: Cut, at: int) -> Exclusion:
+    row = int(cut.rows[at])
+    score, current = float(table.scores[row]), float(cut.scores[at])
+    told = (
+        [cut.detail(at)]
+        if score == current
+        else [
+            cut.detail(at),
+            f"score {current:.6g} here, {score:.6g} as given",
+        ]
+    )
+    near = None if cut.redundant_with is None else int(cut.redundant_with[at])
+    return Exclusion(
+        id=table.ids[row],
+        content=table.text(row),
+        score=score,
+        tokens=int(table.tokens[row]),
+        reason=cut.reason,
+        stage=cut.stage,
+        redundant_with=None if near is None else table.ids[near],
+        similarity=None if cut.similarity is None else float(cut.similarity[at]),
+        detail="; ".join(text for text in told if text) or None,
+        metadata=table.metadata[row],
+    )

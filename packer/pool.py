@@ -1,0 +1,534 @@
+"""What flows between stages: `Pool` -> `Selection` -> `Layout`, chunks as columns.
+
+    Pool         the rows still in play, their current scores, and what was excluded so far
+    Selection    a pool and the rows chosen from it, in selection order
+    Layout       a selection and the order in which it is shown
+
+All are immutable.  Each has one verb that checks what a stage decided and records it:
+`Pool.keep` and `Pool.rescore`, `Pool.select`, `Selection.arrange`.
+
+Row numbers count from the thing that they are given to: `pool.select([0])` is the first row of
+that pool, `selection.arrange([0])` the first of that selection.
+"""
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final, TypeAlias, TypeVar, final
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from .arrays import Bools, Floats, Ints, Vectors, frozen
+from .columns import Call, Candidates, Cut
+from .errors import InvalidParameter, InvalidStrategy, shown
+from .intake import ChunkLike, Intake, OnInvalid, checked_call, from_arrays, from_chunks
+from .records import Chunk, Exclusion, Optimality, Reason, Warning
+from .tokens import CountTokens, approximate
+
+__all__ = ["Detail", "Layout", "Pool", "Selection"]
+
+T = TypeVar("T")
+
+Detail: TypeAlias = Callable[[int], str | None] | str | None
+"""What would have let a row in: a text, or a function of the row that makes it when read."""
+
+UNLIMITED: Final = 2**62
+"""The budget of a pool that was made without one."""
+
+
+@final
+@attrs.frozen(eq=False, kw_only=True)
+class Pool:
+    """The candidates still in play, n rows, and what happened so far.
+
+    `rows` int64[n] are their places in the table `candidates`, `scores` float64[n] the current
+    scores.  `stage` is the text of the stage that is at work.
+    """
+
+    candidates: Candidates
+    call: Call
+    rows: Ints
+    scores: Floats
+    stage: str = ""
+    cuts: tuple[Cut, ...] = ()
+    warnings: tuple[Warning, ...] = ()
+    invalid: tuple[Exclusion, ...] = ()
+    estimated: bool = False
+    _derived: dict[str, Any] = attrs.field(factory=dict, repr=False)
+    _above: "tuple[Pool, Ints] | None" = attrs.field(default=None, repr=False)
+
+    # -- making one ------------------------------------------------------------------------
+
+    @classmethod
+    def from_chunks(
+        cls,
+        chunks: Iterable[ChunkLike],
+        *,
+        budget: int = UNLIMITED,
+        overhead: int = 0,
+        count_tokens: CountTokens = approximate,
+        query: str | None = None,
+        now: object = None,
+        on_invalid: OnInvalid = "raise",
+    ) -> "Pool":
+        """The pool of these chunks, checked; the arguments are those of `packer.pack`.
+
+        Raises what `pack` raises.
+
+        >>> Pool.from_chunks([Chunk("text", 0.9), {"content": "more", "score": 0.2}]).ids
+        ['chunk-0', 'chunk-1']
+        """
+        call = checked_call(budget, overhead, count_tokens, query, now)
+        return cls.of_chunks(chunks, call, on_invalid)
+
+    @classmethod
+    def of_chunks(
+        cls, chunks: Iterable[ChunkLike], call: Call, on_invalid: OnInvalid = "raise"
+    ) -> "Pool":
+        """The pool of these chunks for a call that was checked before."""
+        return cls._of(from_chunks(chunks, call.count_tokens, on_invalid), call)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        scores: npt.ArrayLike,
+        tokens: npt.ArrayLike,
+        embeddings: npt.ArrayLike | None = None,
+        ids: Sequence[str] | None = None,
+        texts: Sequence[str] | None = None,
+        metadata: Sequence[Mapping[str, object]] | None = None,
+        *,
+        budget: int = UNLIMITED,
+        overhead: int = 0,
+        query: str | None = None,
+        now: object = None,
+    ) -> "Pool":
+        """A pool straight from arrays, for services that already hold them.
+
+        `scores` float[n]; `tokens` int[n]; `embeddings` float[n, d]; the other columns have n
+        entries.  float64, int64 and float32 arrays in C order are not copied.  `Packer.select`
+        puts its own call (budget, overhead, query, now) in; give them here to try a stage.
+
+        Raises INVALID_CHUNK, naming the column and the row.
+
+        >>> pool = Pool.from_arrays([0.9, 0.2], [40, 30], budget=50)
+        >>> selection = pool.select([0])
+        >>> selection.pool.cuts[0].reason, selection.pool.cuts[0].detail(0)
+        (<Reason.BUDGET: 'budget'>, 'needs 20 more tokens')
+        """
+        call = checked_call(budget, overhead, approximate, query, now)
+        return cls._of(from_arrays(scores, tokens, embeddings, ids, texts, metadata), call)
+
+    @classmethod
+    def _of(cls, intake: Intake, call: Call) -> "Pool":
+        return cls(
+            candidates=intake.candidates,
+            call=call,
+            rows=intake.rows,
+            scores=frozen(intake.candidates.scores[intake.rows]),
+            cuts=intake.cuts,
+            warnings=intake.warnings,
+            invalid=intake.invalid,
+            estimated=intake.estimated,
+        )
+
+    def with_call(self, call: Call) -> "Pool":
+        """The same chunks for another call."""
+        return attrs.evolve(self, call=call)
+
+    # -- columns ---------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of the n rows."""
+        ids = self.candidates.ids
+        return [ids[row] for row in self.rows.tolist()]
+
+    @property
+    def texts(self) -> list[str]:
+        """The contents of the n rows (empty where arrays came without texts)."""
+        text = self.candidates.text
+        return [text(row) for row in self.rows.tolist()]
+
+    @property
+    def metadata(self) -> list[Mapping[str, object]]:
+        """The metadata of the n rows."""
+        metadata = self.candidates.metadata
+        return [metadata[row] for row in self.rows.tolist()]
+
+    @property
+    def original_scores(self) -> Floats:
+        """float64[n]: the scores that came in; `scores` are those that scoring stages made."""
+        return frozen(self.candidates.scores[self.rows])
+
+    @property
+    def tokens(self) -> Ints:
+        """int64[n]: what each text costs, without overhead."""
+        return frozen(self.candidates.tokens[self.rows])
+
+    @cached_property
+    def costs(self) -> Ints:
+        """int64[n]: what each row costs, tokens + overhead."""
+        return frozen(self.candidates.tokens[self.rows] + self.call.overhead)
+
+    @property
+    def embeddings(self) -> Vectors | None:
+        """float32[n, d] as given (zero rows where `has_embedding` is False), or None."""
+        vectors = self.candidates.vectors
+        return None if vectors is None else frozen(vectors[self.rows])
+
+    @property
+    def has_embedding(self) -> Bools:
+        """bool[n]: which rows came with an embedding."""
+        return frozen(self.candidates.has_vector[self.rows])
+
+    @property
+    def budget(self) -> int:
+        """What may be spent in all, in tokens."""
+        return self.call.budget
+
+    @property
+    def capacity(self) -> int:
+        """The budget, or what all rows cost together where that is less: it fits in int64."""
+        return min(self.call.budget, int(self.costs.sum()))
+
+    @property
+    def query(self) -> str | None:
+        """The request's words, where the caller gave them."""
+        return self.call.query
+
+    @property
+    def now(self) -> dt.datetime | None:
+        """The moment of the call, UTC."""
+        return self.call.now
+
+    def column(self, key: str) -> list[object]:
+        """The values of a metadata key, None where a row lacks it."""
+        return [metadata.get(key) for metadata in self.metadata]
+
+    def chunk(self, row: int) -> Chunk:
+        """The record of a row, with its id and token count filled in."""
+        table, at = self.candidates, int(self.rows[row])
+        vector = table.vectors[at] if table.vectors is not None and table.has_vector[at] else None
+        return Chunk(
+            table.text(at),
+            float(table.scores[at]),
+            id=table.ids[at],
+            tokens=int(table.tokens[at]),
+            embedding=vector,
+            metadata=table.metadata[at],
+        )
+
+    def derive(self, name: str, build: "Callable[[Pool], T]", take: Callable[[T, Ints], T]) -> T:
+        """A column made from this pool's own, once.
+
+        Pools narrowed from this one `take` their rows from it, so that, say, a text's trigrams
+        are made once in a call however many stages look at them.
+        """
+        if name not in self._derived:
+            above, kept = self._above if self._above is not None else (None, None)
+            if above is not None and kept is not None and above.has_derived(name):
+                self._derived[name] = take(above.derive(name, build, take), kept)
+            else:
+                self._derived[name] = build(self)
+        found: T = self._derived[name]
+        return found
+
+    def has_derived(self, name: str) -> bool:
+        """Whether this pool or one that it was narrowed from has made the column."""
+        return name in self._derived or (
+            self._above is not None and self._above[0].has_derived(name)
+        )
+
+    # -- verbs -----------------------------------------------------------------------------
+
+    def at(self, stage: str) -> "Pool":
+        """The same pool inside a stage: what is excluded next is that stage's doing."""
+        return attrs.evolve(self, stage=stage)
+
+    def keep(
+        self,
+        mask: npt.ArrayLike,
+        *,
+        reason: Reason | str,
+        detail: Detail = None,
+        redundant_with: Ints | None = None,
+        similarity: Floats | None = None,
+    ) -> "Pool":
+        """The pool of the rows where `mask` (bool[n]) is True; the others are excluded.
+
+        `detail`: a text, or a function of the row.  `redundant_with` (int64[n], rows of this
+        pool) and `similarity` (float64[n]) count where the mask is False.
+
+        Raises INVALID_STRATEGY for a mask of another shape, INVALID_PARAMETER for a reason that
+        is none of `Reason`.
+        """
+        kept = np.asarray(mask)
+        if kept.shape != self.rows.shape or (kept.dtype != np.bool_ and kept.size):
+            message = (
+                f"{self.stage} kept by a mask of {kept.dtype}{list(kept.shape)}; "
+                f"a mask is bool[{len(self)}], one for each row of the pool"
+            )
+            raise InvalidStrategy(message, details={"stage": self.stage})
+        why = _reason(reason)
+        within = np.flatnonzero(kept)
+        if len(within) == len(self):
+            return self
+        out = np.flatnonzero(~kept)
+        cut = Cut(
+            stage=self.stage,
+            reason=why,
+            rows=self.rows[out],
+            scores=self.scores[out],
+            detail=_told(detail, out),
+            redundant_with=None if redundant_with is None else self.rows[redundant_with[out]],
+            similarity=None if similarity is None else similarity[out],
+        )
+        return attrs.evolve(
+            self,
+            rows=frozen(self.rows[within]),
+            scores=frozen(self.scores[within]),
+            cuts=(*self.cuts, cut),
+            derived={},
+            above=(self, within),
+        )
+
+    def rescore(self, scores: npt.ArrayLike) -> "Pool":
+        """The pool with other current scores (float64[n], finite); records keep the original.
+
+        Raises INVALID_STRATEGY for another shape or a number that is not finite.
+        """
+        column = np.array(scores, dtype=np.float64)
+        if column.shape != self.scores.shape or not np.isfinite(column).all():
+            message = (
+                f"{self.stage} gave {int(np.isfinite(column).sum())} finite scores of shape "
+                f"{list(column.shape)}; it must give {len(self)}, one for each row of the pool"
+            )
+            raise InvalidStrategy(message, details={"stage": self.stage})
+        return attrs.evolve(self, scores=frozen(column + 0.0))
+
+    def warn(self, code: str, message: str, rows: Iterable[int] = ()) -> "Pool":
+        """The pool with a warning for the report, about these rows."""
+        ids = self.candidates.ids
+        warning = Warning(code, message, tuple(ids[int(self.rows[row])] for row in rows))
+        if warning in self.warnings:
+            return self
+        return attrs.evolve(self, warnings=(*self.warnings, warning))
+
+    def select(
+        self,
+        rows: npt.ArrayLike,
+        *,
+        detail: Callable[[int], str | None] | None = None,
+        optimality: Optimality | None = None,
+    ) -> "Selection":
+        """The selection of these rows (int64[k]), in this order.
+
+        The rest is excluded: as `budget` what costs more than remains, as `strategy` what would
+        still fit.  `detail`, a function of the row, may say more than the usual words.
+
+        Raises INVALID_STRATEGY for a row that is not in the pool, one chosen twice, and a choice
+        that costs more than the budget.
+        """
+        chosen = self._checked(rows)
+        costs = self.costs
+        left = self.call.budget - int(costs[chosen].sum())
+        if left < 0:
+            message = (
+                f"{self.stage} chose {self.call.budget - left} tokens of a budget of "
+                f"{self.call.budget}; a selector must stay within it"
+            )
+            raise InvalidStrategy(message, details={"stage": self.stage, "over": -left})
+        rest = np.ones(len(self), dtype=np.bool_)
+        rest[chosen] = False
+        out = np.flatnonzero(rest)
+        fits = costs[out] <= left
+
+        def usual(row: int) -> str:
+            cost = int(costs[row])
+            if cost > left:
+                return f"needs {cost - left} more tokens"
+            return f"its {cost} tokens would fit in the {left} left"
+
+        def told(row: int) -> str:
+            return (detail(row) if detail else None) or usual(row)
+
+        cuts = tuple(
+            Cut(
+                stage=self.stage,
+                reason=reason,
+                rows=self.rows[part],
+                scores=self.scores[part],
+                detail=_told(told, part),
+            )
+            for reason, part in ((Reason.BUDGET, out[~fits]), (Reason.STRATEGY, out[fits]))
+            if len(part)
+        )
+        pool = attrs.evolve(self, cuts=self.cuts + cuts) if cuts else self
+        return Selection(pool=pool, chosen=frozen(chosen), optimality=optimality)
+
+    def _checked(self, rows: npt.ArrayLike) -> Ints:
+        chosen = np.asarray(rows)
+        if chosen.ndim == 1 and not chosen.size:
+            return np.empty(0, dtype=np.int64)
+        if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
+            message = f"{self.stage} chose {shown(rows)}; a selection is a list of row numbers"
+            raise InvalidStrategy(message, details={"stage": self.stage})
+        chosen = chosen.astype(np.int64)
+        if chosen.min() < 0 or chosen.max() >= len(self):
+            foreign = int(chosen.min() if chosen.min() < 0 else chosen.max())
+            message = f"{self.stage} chose row {foreign} of a pool of {len(self)} rows"
+            raise InvalidStrategy(message, details={"stage": self.stage, "row": foreign})
+        times = np.bincount(chosen, minlength=len(self))
+        if times.max() > 1:
+            twice = self.candidates.ids[int(self.rows[int(times.argmax())])]
+            message = f"{self.stage} chose chunk {twice!r} twice; a chunk can be in once"
+            raise InvalidStrategy(message, details={"stage": self.stage, "id": twice})
+        return chosen
+
+
+def _reason(reason: Reason | str) -> Reason:
+    try:
+        return Reason(reason)
+    except ValueError:
+        known = ", ".join(Reason)
+        message = f"{shown(reason)} is no reason; write one of {known}"
+        raise InvalidParameter(message, details={"reason": reason}) from None
+
+
+def _told(detail: Detail, rows: Ints) -> Callable[[int], str | None]:
+    """The detail as a function of the place in a cut of these rows."""
+    if callable(detail):
+        tell = detail
+        return lambda place: tell(int(rows[place]))
+    return lambda _: detail
+
+
+@final
+@attrs.frozen(eq=False, kw_only=True)
+class Selection:
+    """What a selector chose: `chosen` int64[k], rows of `pool` in selection order."""
+
+    pool: Pool
+    chosen: Ints
+    optimality: Optimality | None = None
+
+    def __len__(self) -> int:
+        return len(self.chosen)
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids in selection order."""
+        ids = self.pool.ids
+        return [ids[row] for row in self.chosen.tolist()]
+
+    @property
+    def texts(self) -> list[str]:
+        """The contents in selection order."""
+        texts = self.pool.texts
+        return [texts[row] for row in self.chosen.tolist()]
+
+    @property
+    def metadata(self) -> list[Mapping[str, object]]:
+        """The metadata in selection order."""
+        metadata = self.pool.metadata
+        return [metadata[row] for row in self.chosen.tolist()]
+
+    @property
+    def scores(self) -> Floats:
+        """float64[k]: the current scores in selection order."""
+        return frozen(self.pool.scores[self.chosen])
+
+    @property
+    def costs(self) -> Ints:
+        """int64[k]: tokens + overhead in selection order."""
+        return frozen(self.pool.costs[self.chosen])
+
+    def column(self, key: str) -> list[object]:
+        """The values of a metadata key, None where a chunk lacks it."""
+        return [metadata.get(key) for metadata in self.metadata]
+
+    def best_first(self) -> Ints:
+        """int64[k]: the places by score, best first; equal scores in input order."""
+        return np.lexsort((self.chosen, -self.scores))
+
+    def at(self, stage: str) -> "Selection":
+        """The same selection inside a stage."""
+        return attrs.evolve(self, pool=self.pool.at(stage))
+
+    def warn(self, code: str, message: str, places: Iterable[int] = ()) -> "Selection":
+        """The selection with a warning for the report, about these places."""
+        rows = [int(self.chosen[place]) for place in places]
+        return attrs.evolve(self, pool=self.pool.warn(code, message, rows))
+
+    def arrange(self, places: npt.ArrayLike) -> "Layout":
+        """The layout that shows the chosen in this order (a permutation of 0..k-1).
+
+        Raises INVALID_STRATEGY when something is missing, foreign or there twice.
+        """
+        order = np.asarray(places)
+        if order.ndim == 1 and not order.size:
+            order = np.empty(0, dtype=np.int64)
+        if (
+            order.shape != self.chosen.shape
+            or order.dtype.kind not in "iu"
+            or not np.array_equal(np.sort(order), np.arange(len(self)))
+        ):
+            message = (
+                f"{self.pool.stage} arranged {shown(places)}; "
+                f"an order is a permutation of 0..{len(self) - 1}"
+            )
+            raise InvalidStrategy(message, details={"stage": self.pool.stage})
+        return Layout(selection=self, order=frozen(order.astype(np.int64)))
+
+
+@final
+@attrs.frozen(eq=False, kw_only=True)
+class Layout:
+    """What is shown: `order` int64[k], places of `selection` in output order."""
+
+    selection: Selection
+    order: Ints
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    @property
+    def pool(self) -> Pool:
+        """The pool that it was chosen from, with all that was excluded."""
+        return self.selection.pool
+
+    @property
+    def pool_rows(self) -> Ints:
+        """int64[k]: rows of the pool in output order."""
+        return self.selection.chosen[self.order]
+
+    @property
+    def table_rows(self) -> Ints:
+        """int64[k]: rows of the table of candidates in output order."""
+        return self.pool.rows[self.pool_rows]
+
+    @property
+    def rows(self) -> Ints:
+        """int64[k]: the places in the caller's input, in output order."""
+        return self.pool.candidates.source_rows[self.table_rows]
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids in output order."""
+        ids = self.pool.candidates.ids
+        return [ids[row] for row in self.table_rows.tolist()]
+
+    @property
+    def scores(self) -> Floats:
+        """float64[k]: the current scores in output order."""
+        return frozen(self.pool.scores[self.pool_rows])
+
+    def at(self, stage: str) -> "Layout":
+        """The same layout inside a stage (nothing follows an order, so only to be refused)."""
+        return attrs.evolve(self, selection=self.selection.at(stage))

@@ -1,0 +1,430 @@
+"""The records at the edge: what comes in (`Chunk`) and what goes out (`Packed`).
+
+Records are frozen and know nothing of stages.  Inside, data moves as columns (`packer.pool`);
+what is costly to build (the exclusions, the diversity) is built when it is first read.
+"""
+
+import datetime as dt
+import difflib
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
+from typing import Any, Generic, TypeVar, final
+
+import attrs
+import numpy as np
+
+from .arrays import frozen
+from .errors import InvalidParameter, shown
+
+__all__ = [
+    "Chunk",
+    "Deferred",
+    "Exclusion",
+    "Metadata",
+    "Optimality",
+    "Packed",
+    "PackedChunk",
+    "Reason",
+    "Report",
+    "StageTrace",
+    "Warning",
+]
+
+T = TypeVar("T")
+
+
+class Reason(StrEnum):
+    """Why a chunk is out."""
+
+    BUDGET = "budget"
+    """It does not fit in what remains of the budget at the end."""
+    REDUNDANT = "redundant"
+    """It is too similar to a chunk that was kept."""
+    STRATEGY = "strategy"
+    """It would still fit, the selector did not want it."""
+    MAX_CANDIDATES = "max-candidates"
+    """It stands beyond the number of candidates that were asked for."""
+    BELOW_THRESHOLD = "below-threshold"
+    """Its score is below the floor."""
+    METADATA = "metadata"
+    """Its metadata does not meet a condition."""
+    SUPERSEDED = "superseded"
+    """A newer version replaces it."""
+    STALE = "stale"
+    """It is too old."""
+    QUOTA = "quota"
+    """Its key has all the room that it may have."""
+    EXCLUSIVE = "exclusive"
+    """Another variant of it is in."""
+    NEEDS = "needs"
+    """A chunk that it needs is out."""
+    DUPLICATE = "duplicate"
+    """Another chunk has the same id."""
+    INVALID = "invalid"
+    """It is no valid chunk, or its text is blank."""
+
+
+@final
+class Metadata(Mapping[str, object]):
+    """An immutable mapping that can be pickled and copied.
+
+    >>> Metadata({"source": "faq"})["source"]
+    'faq'
+    """
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: Mapping[str, object] | None = None) -> None:
+        self._items = dict(items or {})
+
+    def __getitem__(self, key: str) -> object:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __repr__(self) -> str:
+        return repr(self._items)
+
+
+EMPTY = Metadata()
+
+
+def _metadata(value: Any) -> Any:
+    if isinstance(value, Metadata):
+        return value
+    if isinstance(value, Mapping):
+        return Metadata(value) if value else EMPTY
+    return EMPTY if value is None else value
+
+
+def _embedding(value: Any) -> Any:
+    """A read-only float32 vector; what cannot become one stays, for validation to name."""
+    if value is None:
+        return None
+    if isinstance(value, np.ndarray) and value.dtype == np.float32 and not value.flags.writeable:
+        return value
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return frozen(np.array(value, dtype=np.float32))
+    except (TypeError, ValueError):
+        return value
+
+
+def _same_array(left: Any, right: Any) -> bool:
+    if left is None or right is None:
+        return left is right
+    return bool(np.array_equal(left, right))
+
+
+@final
+@attrs.frozen
+class Chunk:
+    """A retrieved piece of text and how relevant retrieval found it.
+
+    `score`: higher is better, any finite number.  `id`: unique within a call; a missing one
+    becomes ``chunk-N``, N the input position.  `tokens`: its cost as an int >= 0; a missing one
+    is counted.  `embedding`: kept as a read-only float32 vector of shape (d,).  `metadata`: kept
+    as an immutable mapping; keys with a meaning are `source`, `position`, `start`, `end`,
+    `timestamp`, `status`, `supersedes`, `superseded_by`, `parent` and `group`.
+
+    A chunk refuses no value; `pack` validates, so that it can set bad ones aside.
+
+    >>> Chunk("Returns take 30 days.", 0.9, id="returns", tokens=6).tokens
+    6
+    """
+
+    content: str
+    score: float
+    id: str | None = attrs.field(default=None, kw_only=True)
+    tokens: int | None = attrs.field(default=None, kw_only=True)
+    embedding: Any = attrs.field(
+        default=None,
+        kw_only=True,
+        converter=_embedding,
+        eq=attrs.cmp_using(eq=_same_array),
+        hash=False,
+        repr=False,
+    )
+    metadata: Mapping[str, object] = attrs.field(
+        default=EMPTY, kw_only=True, converter=_metadata, hash=False
+    )
+
+
+@final
+@attrs.frozen
+class PackedChunk:
+    """A chunk that is in: `position` is its place in the output, `tokens` without overhead."""
+
+    id: str
+    content: str
+    score: float
+    tokens: int
+    position: int
+    metadata: Mapping[str, object] = attrs.field(default=EMPTY, hash=False)
+
+
+@final
+@attrs.frozen
+class Exclusion:
+    """A chunk that is out, and why.
+
+    `stage` is the text of the stage that excluded it (`pack` for what was set aside before all
+    stages), `redundant_with` and `similarity` name its near-duplicate, `detail` says what would
+    have let it in.  `score` is NaN where an invalid chunk had none.
+    """
+
+    id: str
+    content: str
+    score: float = attrs.field(eq=str)  # NaN equals NaN here
+    tokens: int
+    reason: Reason
+    stage: str
+    redundant_with: str | None = None
+    similarity: float | None = None
+    detail: str | None = None
+    metadata: Mapping[str, object] = attrs.field(default=EMPTY, hash=False)
+
+
+@final
+@attrs.frozen
+class Warning:  # noqa: A001 (the contract's name; not exported by `packer`)
+    """Something that is allowed and that the caller should know: a stable code, and whom."""
+
+    code: str
+    message: str
+    ids: tuple[str, ...] = ()
+
+
+@final
+@attrs.frozen
+class StageTrace:
+    """What one stage did: its text, chunks and tokens (with overhead) in and out, its time."""
+
+    stage: str
+    chunks_in: int
+    chunks_out: int
+    tokens_in: int
+    tokens_out: int
+    microseconds: float = attrs.field(eq=False)
+
+
+@final
+@attrs.frozen
+class Optimality:
+    """How good a selection is known to be.
+
+    `value`: total score of what is selected.  `bound`: no selection has a higher total, rounding
+    included.  `gap`: (bound - value) / bound, 0.0 when they meet.  `proven`: no selection has a
+    higher total of the scores as scaled to integers.
+    """
+
+    value: float
+    bound: float
+    gap: float
+    proven: bool
+
+
+@final
+class Deferred(Generic[T]):
+    """A value that is computed when it is first read; equal and pickled as its value."""
+
+    __slots__ = ("_compute", "_value")
+
+    def __init__(self, compute: Callable[[], T]) -> None:
+        self._compute: Callable[[], T] | None = compute
+        self._value: T | None = None
+
+    @property
+    def value(self) -> T:
+        if self._compute is not None:
+            self._value = self._compute()
+            self._compute = None
+        return self._value  # type: ignore[return-value]  # set above, and None may be a T
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Deferred) and bool(self.value == other.value)
+
+    __hash__ = None  # type: ignore[assignment]  # as a list: what it holds may not hash
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _known, (self.value,)
+
+
+def _known(value: T) -> Deferred[T]:
+    return Deferred(lambda: value)
+
+
+@final
+@attrs.frozen(kw_only=True)
+class Report:
+    """What was packed, at what cost, and why the rest was not.
+
+    `tokens_used` includes overhead, and `tokens_used + tokens_remaining == budget`.  `policy` is
+    the text of the policy, `strategy` and `ordering` the names of its selector and order.
+    `estimated` says whether a token count in it comes from an estimate.  `timestamp` (ISO 8601,
+    UTC), `duration_ms` and the times of the stages are left out of `==`.
+    """
+
+    tokens_used: int
+    budget: int
+    selected_count: int
+    policy: str
+    strategy: str
+    ordering: str
+    stages: tuple[StageTrace, ...]
+    optimality: Optimality | None
+    counter: str
+    estimated: bool
+    warnings: tuple[Warning, ...]
+    timestamp: str = attrs.field(eq=False)
+    duration_ms: float = attrs.field(eq=False)
+    _excluded: Deferred[tuple[Exclusion, ...]]
+    excluded_count: int
+    _diversity: Deferred[float | None] = attrs.field(eq=False)
+    _position_quality: Deferred[float | None] = attrs.field(eq=False)
+    rendered_tokens: int | None = None
+
+    @property
+    def tokens_remaining(self) -> int:
+        """What is left of the budget."""
+        return self.budget - self.tokens_used
+
+    @property
+    def utilization(self) -> float:
+        """Tokens used as a share of the budget, 0 to 1."""
+        return self.tokens_used / self.budget
+
+    @property
+    def excluded(self) -> tuple[Exclusion, ...]:
+        """Every chunk that is out, in the order of the stages that excluded it."""
+        return self._excluded.value
+
+    @property
+    def diversity(self) -> float | None:
+        """Mean of 1 - similarity (metric `auto`) over the pairs packed; None under two."""
+        return self._diversity.value
+
+    @property
+    def position_quality(self) -> float | None:
+        """How well the best stand at the edges: 1.0 is the best arrangement, None under three.
+
+        Correlation of the score with closeness to the edges, |2i - (n-1)| / (n-1), divided by
+        that of the best arrangement; None when all scores are equal.
+        """
+        return self._position_quality.value
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain values that JSON can hold, every public name a key."""
+        return {name: _plain(getattr(self, name)) for name in _REPORT_NAMES}
+
+
+_REPORT_NAMES = (
+    "tokens_used",
+    "budget",
+    "tokens_remaining",
+    "utilization",
+    "selected_count",
+    "excluded_count",
+    "policy",
+    "strategy",
+    "ordering",
+    "excluded",
+    "stages",
+    "diversity",
+    "position_quality",
+    "optimality",
+    "counter",
+    "estimated",
+    "rendered_tokens",
+    "warnings",
+    "timestamp",
+    "duration_ms",
+)
+
+
+@final
+@attrs.frozen
+class Packed:
+    """What goes into the context window, in order, and the report that says why."""
+
+    _chunks: Deferred[tuple[PackedChunk, ...]]
+    report: Report
+
+    @property
+    def chunks(self) -> tuple[PackedChunk, ...]:
+        """The packed chunks in output order."""
+        return self._chunks.value
+
+    def __len__(self) -> int:
+        return self.report.selected_count
+
+    def __iter__(self) -> Iterator[PackedChunk]:
+        return iter(self.chunks)
+
+    def text(self, separator: str = "\n\n") -> str:
+        """The contents in order, joined by `separator`."""
+        return separator.join(chunk.content for chunk in self.chunks)
+
+    def why(self, id: str) -> str:  # noqa: A002 (the name of the chunk's field)
+        """One line on why the chunk is in or out; one more for each duplicate of its id.
+
+        Raises INVALID_PARAMETER when no chunk has the id.
+        """
+        lines = [
+            f"{chunk.id} is in at position {chunk.position} of {len(self)}: score "
+            f"{chunk.score:g}, {chunk.tokens} tokens, chosen by {self.report.strategy}"
+            for chunk in self.chunks
+            if chunk.id == id
+        ]
+        lines += [_why_out(out) for out in self.report.excluded if out.id == id]
+        if not lines:
+            known = [chunk.id for chunk in self.chunks] + [out.id for out in self.report.excluded]
+            near = difflib.get_close_matches(str(id), known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            message = f"no chunk has the id {shown(id)}{hint}"
+            raise InvalidParameter(message, details={"id": id, "suggestion": [*near, None][0]})
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """`{"chunks": [...], "report": {...}}` as plain values that JSON can hold."""
+        return {"chunks": [_plain(chunk) for chunk in self.chunks], "report": self.report.to_dict()}
+
+    def to_json(self, indent: int | None = None) -> str:
+        """`to_dict` as JSON text; NaN becomes null, dates become ISO 8601 text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=indent)
+
+
+def _why_out(out: Exclusion) -> str:
+    near = ""
+    if out.redundant_with is not None:
+        near = f" ({out.similarity:.3f} like {out.redundant_with})"
+    detail = f": {out.detail}" if out.detail else ""
+    return f"{out.id} is out, {out.reason}, by {out.stage}{near}{detail}"
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON can hold it."""
+    if attrs.has(type(value)):
+        return {name.name: _plain(getattr(value, name.name)) for name in attrs.fields(type(value))}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dt.date | dt.time):
+        return value.isoformat()
+    if isinstance(value, StrEnum):
+        return value.value
+    return value if value is None or isinstance(value, bool | int | str) else str(value)

@@ -1,0 +1,184 @@
+"""How similar two chunks are: cosine of embeddings, or Jaccard of character trigrams.
+
+    cosine    dot product of the normalised embeddings, -1 to 1
+    jaccard   |A & B| / |A | B| of the sets of character trigrams of the folded text, 0 to 1
+    auto      cosine for a pair that has both embeddings, else jaccard
+
+A zero vector is similar to nothing by `cosine` and counts as no embedding by `auto`; an empty
+vector counts as none everywhere.  Text is folded to lower case with single blanks; a text of
+under three characters is one element by itself.
+"""
+
+from typing import Final, Literal, TypeAlias, final
+
+import attrs
+import numpy as np
+
+from . import kernels
+from .arrays import Bools, Floats, Ints, Vectors, frozen
+from .errors import InvalidParameter, MissingEmbeddings
+from .pool import Layout, Pool
+
+__all__ = ["METRICS", "Features", "Metric", "diversity", "features", "folded", "near_duplicates"]
+
+Metric: TypeAlias = Literal["auto", "cosine", "jaccard"]
+METRICS: Final = ("auto", "cosine", "jaccard")
+
+
+@final
+@attrs.frozen(eq=False)
+class Features:
+    """What the kernels compare, for n chunks, read-only.
+
+    `unit` float32[n, d]: rows of length 1 or zero (d is 0 when no pair is compared by cosine);
+    `embedded` bool[n]: two such rows are compared by cosine, any other pair by trigrams;
+    `indptr` int64[n+1] and `grams` int32[indptr[n]]: the sorted trigrams of each row.
+    """
+
+    unit: Vectors
+    embedded: Bools
+    indptr: Ints
+    grams: np.typing.NDArray[np.int32]
+
+    @property
+    def arrays(self) -> tuple[Vectors, Bools, Ints, np.typing.NDArray[np.int32]]:
+        """The columns as every kernel takes them."""
+        return self.unit, self.embedded, self.indptr, self.grams
+
+
+def features(pool: Pool, metric: Metric) -> tuple[Pool, Features]:
+    """The features of the pool's rows under a metric, and the pool with what to warn of.
+
+    Normalising is O(n d), trigrams O(characters); each is done once per chunk and call.
+
+    Raises MISSING_EMBEDDINGS, with the ids, when `cosine` has two chunks to compare and one of
+    them has no embedding, or when neither text nor embedding is there; INVALID_PARAMETER when
+    `jaccard` meets arrays without texts.
+    """
+    count = len(pool)
+    unit = _no_vectors(count)
+    embedded: Bools = np.zeros(count, np.bool_)
+    if metric == "cosine" and count > 1:
+        _all_embedded(pool)
+    if metric != "jaccard" and pool.has_embedding.any():
+        unit = pool.derive("unit vectors", _unit, _take_rows)
+        embedded = pool.has_embedding if metric == "cosine" else (unit != 0).any(axis=1)
+    if metric == "cosine" or embedded.all():
+        return pool, Features(unit, frozen(embedded), *_no_trigrams(count))
+    if pool.candidates.texts is None:
+        raise _no_texts(pool, metric, ~embedded)
+    if embedded.any():
+        bare = np.flatnonzero(~embedded)
+        pool = pool.warn(
+            "mixed-metrics",
+            f"{len(bare)} of {count} chunks have no embedding: their similarities are of trigrams, "
+            "the others' of embeddings, and the two are not on one scale",
+            bare.tolist(),
+        )
+    else:
+        unit = _no_vectors(count)
+    grams = pool.derive("trigrams", _trigrams, _take_trigrams)
+    return pool, Features(unit, frozen(embedded), *grams)
+
+
+def near_duplicates(found: Features, order: Ints, threshold: float) -> tuple[Ints, Floats]:
+    """For each row the kept row that it is most similar to (int64[n], -1: it is kept), and how.
+
+    `order`: rows, the best first; a row is dropped when its similarity to a kept one is
+    >= threshold.  Never builds n x n values; cost as `kernels.near_duplicates.dedup` says.
+    """
+    return kernels.near_duplicates.dedup(*found.arrays, frozen(order), threshold)
+
+
+def diversity(layout: Layout) -> float | None:
+    """Mean of 1 - similarity (`auto`) over the pairs that are shown; None under two.
+
+    O(k d) when all have embeddings, else O(k^2) pairs of trigram sets.
+    """
+    count = len(layout)
+    if count < 2:
+        return None
+    shown = np.zeros(len(layout.pool), np.bool_)
+    shown[layout.pool_rows] = True
+    pool = layout.pool.keep(shown, reason="strategy")
+    if pool.candidates.texts is None and not pool.has_embedding.all():
+        return None
+    _, found = features(pool, "auto")
+    if found.embedded.all():
+        unit = found.unit.astype(np.float64)
+        together = unit.sum(axis=0)
+        mean = (together @ together - np.einsum("ij,ij->", unit, unit)) / (count * (count - 1))
+        return float(1.0 - min(max(mean, -1.0), 1.0))
+    return float(1.0 - kernels.pairs.mean_pairwise(*found.arrays))
+
+
+def folded(text: str) -> str:
+    r"""The text as trigrams see it.
+
+    >>> folded(" Free  SHIPPING\n")
+    'free shipping'
+    """
+    return " ".join(text.lower().split())
+
+
+def _all_embedded(pool: Pool) -> None:
+    bare = [id_ for id_, has in zip(pool.ids, pool.has_embedding, strict=True) if not has]
+    if bare:
+        named = ", ".join(map(repr, bare[:5])) + (" ..." if len(bare) > 5 else "")
+        message = (
+            f'{pool.stage} compares by metric="cosine", and {len(bare)} of {len(pool)} chunks have '
+            f'no embedding: {named}; give them one, or write metric="auto"'
+        )
+        raise MissingEmbeddings(message, details={"ids": tuple(bare)})
+
+
+def _no_texts(pool: Pool, metric: Metric, bare: Bools) -> InvalidParameter | MissingEmbeddings:
+    if metric == "jaccard":
+        message = f"{pool.stage} compares texts, and the pool was made from arrays without `texts`"
+        return InvalidParameter(message, details={"metric": metric})
+    ids = tuple(id_ for id_, lacks in zip(pool.ids, bare, strict=True) if lacks)
+    message = f"{len(ids)} chunks have neither an embedding nor a text to compare by"
+    return MissingEmbeddings(message, details={"ids": ids})
+
+
+def _no_vectors(count: int) -> Vectors:
+    return frozen(np.zeros((count, 0), np.float32))
+
+
+def _unit(pool: Pool) -> Vectors:
+    """The embeddings at length 1 (float64 norms, so that large and tiny values survive)."""
+    vectors = pool.embeddings
+    if vectors is None:
+        return _no_vectors(len(pool))
+    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+    norms[norms == 0.0] = 1.0
+    return frozen(np.ascontiguousarray(vectors / norms[:, None], dtype=np.float32))
+
+
+def _take_rows(unit: Vectors, kept: Ints) -> Vectors:
+    return frozen(unit[kept])
+
+
+Trigrams: TypeAlias = tuple[Ints, np.typing.NDArray[np.int32]]
+
+
+def _no_trigrams(count: int) -> Trigrams:
+    return frozen(np.zeros(count + 1, np.int64)), frozen(np.empty(0, np.int32))
+
+
+def _trigrams(pool: Pool) -> Trigrams:
+    texts = [folded(text) for text in pool.texts]
+    offsets = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum([len(text) for text in texts], out=offsets[1:])
+    codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
+    indptr, grams = kernels.trigrams.build(frozen(codes), frozen(offsets))
+    return frozen(indptr), frozen(grams)
+
+
+def _take_trigrams(trigrams: Trigrams, kept: Ints) -> Trigrams:
+    indptr, grams = trigrams
+    sizes = np.diff(indptr)[kept]
+    narrowed = np.zeros(len(kept) + 1, np.int64)
+    np.cumsum(sizes, out=narrowed[1:])
+    places = np.repeat(indptr[kept] - narrowed[:-1], sizes) + np.arange(narrowed[-1])
+    return frozen(narrowed), frozen(grams[places])

@@ -1,0 +1,158 @@
+"""Token counters: what a text costs.
+
+A counter is any function from text to an int >= 0.  Those made here also carry a name and say
+whether they estimate, which the report repeats.
+"""
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeAlias, final
+
+import attrs
+import numpy as np
+
+from .errors import InvalidCounter, InvalidParameter, shown
+
+__all__ = [
+    "CountTokens",
+    "TokenCounter",
+    "approximate",
+    "counter_name",
+    "counts",
+    "is_estimate",
+    "tokenizer",
+    "utf8_estimate",
+    "utf8_upper_bound",
+]
+
+CountTokens: TypeAlias = Callable[[str], int]
+
+MOST_TOKENS: Final = 2**43
+"""No chunk costs more: a million of them still add up within int64."""
+
+
+@final
+@attrs.frozen(repr=False)
+class TokenCounter:
+    """A counting function with a name, and whether it estimates."""
+
+    name: str
+    count: CountTokens
+    estimated: bool
+
+    def __call__(self, text: str) -> int:
+        return self.count(text)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def _utf8(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+approximate: Final = TokenCounter("approximate", lambda text: -(-len(text) // 4), estimated=True)
+"""ceil(characters / 4): the usual guess for English; three times too low for Chinese.
+
+>>> approximate("Returns take 30 days.")
+6
+"""
+
+utf8_estimate: Final = TokenCounter("utf8_estimate", lambda text: -(-_utf8(text) // 4), True)
+"""ceil(UTF-8 bytes / 4): as `approximate` for ASCII, and close for Chinese and Japanese.
+
+>>> utf8_estimate("返品は三十日以内")
+6
+"""
+
+utf8_upper_bound: Final = TokenCounter("utf8_upper_bound", _utf8, estimated=True)
+"""UTF-8 bytes: never too low for a byte-level BPE tokenizer, and about four times too high.
+
+>>> utf8_upper_bound("Returns")
+7
+"""
+
+
+def tokenizer(name: str) -> TokenCounter:
+    """The exact counter of a tokenizer, e.g. ``tokenizer("o200k_base")``.
+
+    Special tokens in a text (``<|endoftext|>``) count as the plain text that they are.  Needs the
+    extra ``chunk-packer[tokenizer]`` (quicktok, its vocabularies in the wheel: cl100k_base,
+    o200k_base, o200k_harmony, llama3, qwen3) or ``chunk-packer[tiktoken]``, which fetches a
+    vocabulary on its first use unless its cache has it.  quicktok is asked first.
+
+    Raises INVALID_PARAMETER when neither package is installed or knows the name.
+    """
+    faults = []
+    for load in (_quicktok, _tiktoken):
+        try:
+            return TokenCounter(name, load(name), estimated=False)
+        except ImportError as error:
+            faults.append(f"{error.name or load.__name__[1:]} is not installed")
+        except Exception as error:  # noqa: BLE001  # each package has errors of its own for an unknown name
+            faults.append(f"{load.__name__[1:]}: {shown(str(error), 120)}")
+    message = (
+        f"no tokenizer {name!r} ({'; '.join(faults)}); "
+        "install chunk-packer[tokenizer], or check the name"
+    )
+    raise InvalidParameter(message, details={"name": name, "faults": faults})
+
+
+def _quicktok(name: str) -> CountTokens:
+    import quicktok
+
+    encoding = quicktok.get_encoding(name)
+    return lambda text: int(encoding.count(_encodable(text)))
+
+
+def _tiktoken(name: str) -> CountTokens:
+    import tiktoken
+
+    encoding = tiktoken.get_encoding(name)
+    return lambda text: len(encoding.encode_ordinary(_encodable(text)))
+
+
+def _encodable(text: str) -> str:
+    """The text with lone surrogates, which no tokenizer takes, as U+FFFD (three bytes too)."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def counter_name(count_tokens: CountTokens) -> str:
+    """The name that a report gives a counter."""
+    name = getattr(count_tokens, "name", None) or getattr(count_tokens, "__qualname__", None)
+    return name if isinstance(name, str) else type(count_tokens).__name__
+
+
+def is_estimate(count_tokens: CountTokens) -> bool:
+    """Whether the counter says of itself that it estimates; a plain function does not."""
+    return bool(getattr(count_tokens, "estimated", False))
+
+
+def counts(count_tokens: CountTokens, texts: Sequence[str], ids: Sequence[str]) -> list[int]:
+    """The tokens of each text.  `ids` name the chunk in an error.
+
+    Raises INVALID_COUNTER for a result that is no int of 0 or more.
+    """
+    found = []
+    for text, id_ in zip(texts, ids, strict=True):
+        try:
+            number: Any = count_tokens(text)
+        except Exception as error:
+            error.add_note(f"raised by the token counter for chunk {id_!r}")
+            raise
+        found.append(_count(number, count_tokens, id_))
+    return found
+
+
+def _count(number: Any, count_tokens: CountTokens, id_: str) -> int:
+    if isinstance(number, int | np.integer) and not isinstance(number, bool):
+        if 0 <= number <= MOST_TOKENS:
+            return int(number)
+    elif inspect.iscoroutine(number):
+        number.close()
+    message = (
+        f"the token counter {counter_name(count_tokens)} gave {shown(number)} for chunk {id_!r}; "
+        "it must return an int of 0 or more"
+        + (", and it must not be async" if inspect.iscoroutine(number) else "")
+    )
+    raise InvalidCounter(message, details={"id": id_, "value": number})

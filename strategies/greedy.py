@@ -1,0 +1,109 @@
+"""Selectors that go down one ranking: by score, or by score per token."""
+
+from typing import Final, final
+
+import attrs
+import numpy as np
+
+from packer.algebra import Selector
+from packer.arrays import Floats, Ints, best_first
+from packer.pool import Pool, Selection
+
+__all__ = ["density", "fill", "greedy", "prefix"]
+
+
+def fill(order: Ints, costs: Ints, capacity: int) -> Ints:
+    """The rows taken when going down `order` (int64[n]), skipping what does not fit.  O(n).
+
+    >>> fill(np.array([0, 1, 2]), np.array([60, 80, 30]), 100).tolist()
+    [0, 2]
+    """
+    ranked = costs[order]
+    spent = np.cumsum(ranked)
+    run = int(np.searchsorted(spent, capacity, side="right"))  # these fit without a skip
+    if run == len(order):
+        return order
+    left = capacity - (int(spent[run - 1]) if run else 0)
+    cheapest = np.minimum.accumulate(ranked[::-1])[::-1]
+    taken = []
+    for place in range(run, len(order)):
+        if cheapest[place] > left:
+            break
+        if ranked[place] <= left:
+            taken.append(place)
+            left -= int(ranked[place])
+    return np.concatenate([order[:run], order[taken]]) if taken else order[:run]
+
+
+@final
+@attrs.frozen(repr=False)
+class Greedy(Selector):
+    name = "greedy"
+    is_constant = True
+
+    def __call__(self, pool: Pool, /) -> Selection:
+        return pool.select(fill(best_first(pool.scores), pool.costs, pool.capacity))
+
+
+greedy: Final[Selector] = Greedy()
+"""By score, skipping what does not fit and trying the smaller.
+
+O(n log n).  Equal scores: the earlier chunk first.  Not optimal: for the best total see
+`knapsack`.
+"""
+
+
+@final
+@attrs.frozen(repr=False)
+class Prefix(Selector):
+    name = "prefix"
+    is_constant = True
+
+    def __call__(self, pool: Pool, /) -> Selection:
+        order = best_first(pool.scores)
+        run = int(np.searchsorted(np.cumsum(pool.costs[order]), pool.capacity, side="right"))
+        if run == len(order):
+            return pool.select(order)
+        stop = int(order[run])
+        left = pool.budget - int(pool.costs[order[:run]].sum())
+
+        def detail(row: int) -> str | None:
+            if row == stop:
+                return None
+            return (
+                f"prefix stopped at {pool.ids[stop]!r}, which needs {pool.costs[stop] - left} more"
+            )
+
+        return pool.select(order[:run], detail=detail)
+
+
+prefix: Final[Selector] = Prefix()
+"""By score, stopping at the first chunk that does not fit: strict priority.
+
+No chunk is in while a better one is out.  O(n log n).
+"""
+
+
+@final
+@attrs.frozen(repr=False)
+class Density(Selector):
+    name = "density"
+    is_constant = True
+
+    def __call__(self, pool: Pool, /) -> Selection:
+        order = np.lexsort((-pool.scores, -_per_token(pool.scores, pool.costs)))
+        return pool.select(fill(order, pool.costs, pool.capacity))
+
+
+def _per_token(scores: Floats, costs: Ints) -> Floats:
+    """float64[n]: score per token; a free chunk is worth +-infinity, by its sign."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where((costs == 0) & (scores == 0), 0.0, scores / costs)
+
+
+density: Final[Selector] = Density()
+"""By score per token (tokens + overhead), skipping what does not fit.
+
+O(n log n).  Many short chunks win: with scores that differ less than lengths do, as cosines, this
+picks the short and weak ones.  Equal densities: the higher score first, then input order.
+"""

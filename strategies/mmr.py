@@ -1,0 +1,55 @@
+"""Maximal marginal relevance: relevant, and unlike what is already in."""
+
+from typing import final
+
+import attrs
+import numpy as np
+
+from packer import kernels
+from packer.algebra import Selector
+from packer.arrays import frozen
+from packer.pool import Pool, Selection
+from packer.similarity import METRICS, Metric, features
+
+from ._parameters import choice, number
+
+__all__ = ["mmr"]
+
+
+@final
+@attrs.frozen(repr=False)
+class Mmr(Selector):
+    name = "mmr"
+    uses_kernels = True
+    lambda_: float = number(0.0, 1.0, default=0.5)
+    metric: Metric = choice(METRICS, default="auto", kw_only=True)
+
+    def __call__(self, pool: Pool, /) -> Selection:
+        if len(pool) < 2:
+            return pool.select(np.flatnonzero(pool.costs <= pool.budget))
+        pool, found = features(pool, self.metric)
+        rows = kernels.mmr.select(
+            frozen(pool.scores), pool.costs, pool.capacity, self.lambda_, *found.arrays
+        )
+        return pool.select(rows)
+
+
+def mmr(lambda_: float = 0.5, *, metric: Metric = "auto") -> Selector:
+    """First the best score that fits; then, while any fits, the best of
+    lambda_ * score - (1 - lambda_) * (largest similarity to a chunk that is in).
+
+    `lambda_` in 0..1: 1.0 is `greedy`, 0.0 looks at similarity only.  The scores must be on the
+    scale of the similarities, 0..1: with larger ones the second term is without weight
+    (`normalize()` first).  Negative cosines count as they are.  Ties: the higher score, then the
+    earlier.  O(n k d) for k selected at worst, less where stale values rule chunks out
+    (Minoux 1978); memory O(n d), never n x n.
+
+    Source: Carbonell, Goldstein, "The use of MMR, diversity-based reranking for reordering
+    documents and producing summaries", SIGIR 1998.
+
+    Raises MISSING_EMBEDDINGS, with the ids, under ``metric="cosine"``.
+
+    >>> mmr(0.7)
+    mmr(0.7)
+    """
+    return Mmr(lambda_, metric=metric)
