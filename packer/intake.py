@@ -235,9 +235,7 @@ def _checked_columns(records: Sequence[Chunk | None], faults: Faults) -> _Column
         if record is not None:
             found = _faults_of(record, dimension)
             if found:
-                faults.setdefault(at, []).extend(
-                    fault for fault in found if at not in faults or "score" not in fault
-                )
+                faults.setdefault(at, []).extend(found)
     good = [(at, record) for at, record in enumerate(records) if record and at not in faults]
     return _Columns(
         at=[at for at, _ in good],
@@ -306,7 +304,7 @@ def _refusal(faults: Faults, ids: Sequence[str]) -> InvalidChunk | DimensionMism
     more = f"; and {len(faults) - 5} more" if len(faults) > 5 else ""
     count = "1 chunk is invalid" if len(faults) == 1 else f"{len(faults)} chunks are invalid"
     message = (
-        f"{count}: {'; '.join(told)}{more}.  Mend them, "
+        f"{count}: {'; '.join(told)}{more}. Mend them, "
         'or set such chunks aside with on_invalid="exclude"'
     )
     details = {

@@ -404,11 +404,9 @@ class Packed:
 
 
 def _why_out(out: Exclusion) -> str:
-    near = ""
-    if out.redundant_with is not None:
-        near = f" ({out.similarity:.3f} like {out.redundant_with})"
-    detail = f": {out.detail}" if out.detail else ""
-    return f"{out.id} is out, {out.reason}, by {out.stage}{near}{detail}"
+    near = None if out.redundant_with is None else f"like {out.redundant_with}"
+    told = ", ".join(text for text in (near, out.detail) if text)
+    return f"{out.id} is out, {out.reason}, by {out.stage}" + (f": {told}" if told else "")
 
 
 def _plain(value: Any) -> Any:
