@@ -5,7 +5,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Bools", "Floats", "Ints", "Vectors", "best_first", "frozen"]
+__all__ = ["Bools", "Floats", "Ints", "Vectors", "best_first", "frozen", "sealed"]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -24,6 +24,12 @@ def frozen(array: npt.NDArray[Element]) -> npt.NDArray[Element]:
     view = array.view()
     view.setflags(write=False)
     return view
+
+
+def sealed(array: npt.NDArray[Element]) -> npt.NDArray[Element]:
+    """The array itself, read-only from now on: for one that was just made."""
+    array.setflags(write=False)
+    return array
 
 
 def best_first(scores: Floats) -> Ints:

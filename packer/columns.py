@@ -1,6 +1,5 @@
 """The columns of a call: made once by `packer.intake`, shared by every pool, never changed."""
 
-import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from typing import final
 
@@ -8,9 +7,8 @@ import attrs
 
 from .arrays import Bools, Floats, Ints, Vectors
 from .records import Reason
-from .tokens import CountTokens
 
-__all__ = ["Call", "Candidates", "Cut"]
+__all__ = ["Candidates", "Cut"]
 
 
 @final
@@ -39,18 +37,6 @@ class Candidates:
     def text(self, row: int) -> str:
         """The content of a row, empty where the arrays came without texts."""
         return "" if self.texts is None else self.texts[row]
-
-
-@final
-@attrs.frozen(kw_only=True)
-class Call:
-    """What the caller asked for.  `overhead` is charged per chunk; `now` is aware, UTC."""
-
-    budget: int
-    overhead: int
-    count_tokens: CountTokens
-    query: str | None
-    now: dt.datetime | None
 
 
 @final

@@ -13,12 +13,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NoReturn, TypeAlias, final
 
 import attrs
+import numpy as np
 
 from .errors import InvalidParameter, shown
 from .literals import literal
 from .timestamps import instant, is_date_text
 
 __all__ = ["Comparison", "Condition", "Field", "Junction", "Negation", "field"]
+
+MOST_BITS: Final = 1024
+"""Integers in conditions are no longer, so that they can be written out."""
 
 Scalar: TypeAlias = str | int | float | bool
 _Dates: TypeAlias = dt.datetime | dt.date
@@ -201,7 +205,8 @@ def field(name: str) -> Field:
 
 
 def _key_text(key: str) -> str:
-    if key.isidentifier() and not keyword.iskeyword(key):
+    # Python's parser would normalise other identifiers, and so compare another key
+    if key.isascii() and key.isidentifier() and not keyword.iskeyword(key):
         return key
     return f"field({literal(key)})"
 
@@ -210,10 +215,14 @@ def _wanted(value: Any) -> Scalar:
     """The value to compare with, in the form that policy text can hold."""
     if isinstance(value, dt.date):
         return value.isoformat()
-    if isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float) and math.isfinite(value):
-        return value
+    if isinstance(value, str):
+        return str.__str__(value)  # a subclass, say a StrEnum, may print as something else
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, int | np.integer) and int(value).bit_length() <= MOST_BITS:
+        return int(value)
+    if isinstance(value, float | np.floating) and math.isfinite(value):
+        return float(value)
     hint = "; write .is_none()" if value is None else "; give text, a finite number, or a date"
     message = f"a condition cannot compare with {shown(value)}{hint}"
     raise InvalidParameter(message, details={"value": value})

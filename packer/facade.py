@@ -8,8 +8,8 @@ from typing import Any, final
 import attrs
 
 from .algebra import Policy, Step, advance, checked_policy
-from .columns import Call
-from .intake import ChunkLike, OnInvalid, checked_call
+from .call import Call, checked_call
+from .intake import ChunkLike, OnInvalid
 from .outcome import packed
 from .pool import Layout, Pool, Selection
 from .records import Packed, StageTrace
@@ -202,4 +202,4 @@ def _shown(state: Selection | Layout) -> Layout:
     """The layout of what a policy gave: selection order where it has no order."""
     if isinstance(state, Layout):
         return state
-    return state.arrange(range(len(state)))
+    return state.in_order()

@@ -13,17 +13,17 @@ that pool, `selection.arrange([0])` the first of that selection.
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import Any, Final, TypeAlias, TypeVar, final
 
 import attrs
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import Bools, Floats, Ints, Vectors, frozen
-from .columns import Call, Candidates, Cut
+from .arrays import Bools, Floats, Ints, Vectors, sealed
+from .call import Call, checked_call
+from .columns import Candidates, Cut
 from .errors import InvalidParameter, InvalidStrategy, shown
-from .intake import ChunkLike, Intake, OnInvalid, checked_call, from_arrays, from_chunks
+from .intake import ChunkLike, Intake, OnInvalid, from_arrays, from_chunks
 from .records import Chunk, Exclusion, Optimality, Reason, Warning
 from .tokens import CountTokens, approximate
 
@@ -44,13 +44,14 @@ class Pool:
     """The candidates still in play, n rows, and what happened so far.
 
     `rows` int64[n] are their places in the table `candidates`, `scores` float64[n] the current
-    scores.  `stage` is the text of the stage that is at work.
+    scores, `costs` int64[n] tokens + overhead.  `stage` is the text of the stage that is at work.
     """
 
     candidates: Candidates
     call: Call
     rows: Ints
     scores: Floats
+    costs: Ints
     stage: str = ""
     cuts: tuple[Cut, ...] = ()
     warnings: tuple[Warning, ...] = ()
@@ -123,11 +124,14 @@ class Pool:
 
     @classmethod
     def _of(cls, intake: Intake, call: Call) -> "Pool":
+        table, rows = intake.candidates, intake.rows
+        whole = len(rows) == len(table)
         return cls(
-            candidates=intake.candidates,
+            candidates=table,
             call=call,
-            rows=intake.rows,
-            scores=frozen(intake.candidates.scores[intake.rows]),
+            rows=rows,
+            scores=table.scores if whole else sealed(table.scores[rows]),
+            costs=_costs(table, rows, call),
             cuts=intake.cuts,
             warnings=intake.warnings,
             invalid=intake.invalid,
@@ -136,7 +140,7 @@ class Pool:
 
     def with_call(self, call: Call) -> "Pool":
         """The same chunks for another call."""
-        return attrs.evolve(self, call=call)
+        return attrs.evolve(self, call=call, costs=_costs(self.candidates, self.rows, call))
 
     # -- columns ---------------------------------------------------------------------------
 
@@ -164,28 +168,23 @@ class Pool:
     @property
     def original_scores(self) -> Floats:
         """float64[n]: the scores that came in; `scores` are those that scoring stages made."""
-        return frozen(self.candidates.scores[self.rows])
+        return sealed(self.candidates.scores[self.rows])
 
     @property
     def tokens(self) -> Ints:
         """int64[n]: what each text costs, without overhead."""
-        return frozen(self.candidates.tokens[self.rows])
-
-    @cached_property
-    def costs(self) -> Ints:
-        """int64[n]: what each row costs, tokens + overhead."""
-        return frozen(self.candidates.tokens[self.rows] + self.call.overhead)
+        return sealed(self.candidates.tokens[self.rows])
 
     @property
     def embeddings(self) -> Vectors | None:
         """float32[n, d] as given (zero rows where `has_embedding` is False), or None."""
         vectors = self.candidates.vectors
-        return None if vectors is None else frozen(vectors[self.rows])
+        return None if vectors is None else sealed(vectors[self.rows])
 
     @property
     def has_embedding(self) -> Bools:
         """bool[n]: which rows came with an embedding."""
-        return frozen(self.candidates.has_vector[self.rows])
+        return sealed(self.candidates.has_vector[self.rows])
 
     @property
     def budget(self) -> int:
@@ -291,8 +290,9 @@ class Pool:
         )
         return attrs.evolve(
             self,
-            rows=frozen(self.rows[within]),
-            scores=frozen(self.scores[within]),
+            rows=sealed(self.rows[within]),
+            scores=sealed(self.scores[within]),
+            costs=sealed(self.costs[within]),
             cuts=(*self.cuts, cut),
             derived={},
             above=(self, within),
@@ -310,7 +310,7 @@ class Pool:
                 f"{list(column.shape)}; it must give {len(self)}, one for each row of the pool"
             )
             raise InvalidStrategy(message, details={"stage": self.stage})
-        return attrs.evolve(self, scores=frozen(column + 0.0))
+        return attrs.evolve(self, scores=sealed(column + 0.0))
 
     def warn(self, code: str, message: str, rows: Iterable[int] = ()) -> "Pool":
         """The pool with a warning for the report, about these rows."""
@@ -335,7 +335,7 @@ class Pool:
         Raises INVALID_STRATEGY for a row that is not in the pool, one chosen twice, and a choice
         that costs more than the budget.
         """
-        chosen = self._checked(rows)
+        chosen, rest = self._checked(rows)
         costs = self.costs
         left = self.call.budget - int(costs[chosen].sum())
         if left < 0:
@@ -344,8 +344,6 @@ class Pool:
                 f"{self.call.budget}; a selector must stay within it"
             )
             raise InvalidStrategy(message, details={"stage": self.stage, "over": -left})
-        rest = np.ones(len(self), dtype=np.bool_)
-        rest[chosen] = False
         out = np.flatnonzero(rest)
         fits = costs[out] <= left
 
@@ -370,26 +368,34 @@ class Pool:
             if len(part)
         )
         pool = attrs.evolve(self, cuts=self.cuts + cuts) if cuts else self
-        return Selection(pool=pool, chosen=frozen(chosen), optimality=optimality)
+        return Selection(pool=pool, chosen=sealed(chosen), optimality=optimality)
 
-    def _checked(self, rows: npt.ArrayLike) -> Ints:
-        chosen = np.asarray(rows)
+    def _checked(self, rows: npt.ArrayLike) -> tuple[Ints, Bools]:
+        """The chosen rows, each once, and a mask of the others."""
+        rest = np.ones(len(self), dtype=np.bool_)
+        chosen = np.array(rows)
         if chosen.ndim == 1 and not chosen.size:
-            return np.empty(0, dtype=np.int64)
+            return np.empty(0, dtype=np.int64), rest
         if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
             message = f"{self.stage} chose {shown(rows)}; a selection is a list of row numbers"
             raise InvalidStrategy(message, details={"stage": self.stage})
-        chosen = chosen.astype(np.int64)
         if chosen.min() < 0 or chosen.max() >= len(self):
             foreign = int(chosen.min() if chosen.min() < 0 else chosen.max())
             message = f"{self.stage} chose row {foreign} of a pool of {len(self)} rows"
             raise InvalidStrategy(message, details={"stage": self.stage, "row": foreign})
-        times = np.bincount(chosen, minlength=len(self))
-        if times.max() > 1:
-            twice = self.candidates.ids[int(self.rows[int(times.argmax())])]
+        chosen = chosen.astype(np.int64, copy=False)
+        rest[chosen] = False
+        if len(self) - np.count_nonzero(rest) < len(chosen):
+            twice = self.candidates.ids[self.rows[np.bincount(chosen).argmax()]]
             message = f"{self.stage} chose chunk {twice!r} twice; a chunk can be in once"
             raise InvalidStrategy(message, details={"stage": self.stage, "id": twice})
-        return chosen
+        return chosen, rest
+
+
+def _costs(table: Candidates, rows: Ints, call: Call) -> Ints:
+    """int64[n]: what each of these rows costs, tokens + overhead."""
+    tokens = table.tokens if len(rows) == len(table) else table.tokens[rows]
+    return sealed(tokens + call.overhead)
 
 
 def _reason(reason: Reason | str) -> Reason:
@@ -442,12 +448,12 @@ class Selection:
     @property
     def scores(self) -> Floats:
         """float64[k]: the current scores in selection order."""
-        return frozen(self.pool.scores[self.chosen])
+        return sealed(self.pool.scores[self.chosen])
 
     @property
     def costs(self) -> Ints:
         """int64[k]: tokens + overhead in selection order."""
-        return frozen(self.pool.costs[self.chosen])
+        return sealed(self.pool.costs[self.chosen])
 
     def column(self, key: str) -> list[object]:
         """The values of a metadata key, None where a chunk lacks it."""
@@ -456,6 +462,10 @@ class Selection:
     def best_first(self) -> Ints:
         """int64[k]: the places by score, best first; equal scores in input order."""
         return np.lexsort((self.chosen, -self.scores))
+
+    def in_order(self) -> "Layout":
+        """The layout in selection order."""
+        return Layout(selection=self, order=sealed(np.arange(len(self))))
 
     def at(self, stage: str) -> "Selection":
         """The same selection inside a stage."""
@@ -484,7 +494,7 @@ class Selection:
                 f"an order is a permutation of 0..{len(self) - 1}"
             )
             raise InvalidStrategy(message, details={"stage": self.pool.stage})
-        return Layout(selection=self, order=frozen(order.astype(np.int64)))
+        return Layout(selection=self, order=sealed(order.astype(np.int64)))
 
 
 @final
@@ -527,7 +537,7 @@ class Layout:
     @property
     def scores(self) -> Floats:
         """float64[k]: the current scores in output order."""
-        return frozen(self.pool.scores[self.pool_rows])
+        return sealed(self.pool.scores[self.pool_rows])
 
     def at(self, stage: str) -> "Layout":
         """The same layout inside a stage (nothing follows an order, so only to be refused)."""

@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from . import kernels
-from .arrays import Bools, Floats, Ints, Vectors, frozen
+from .arrays import Bools, Floats, Ints, Vectors, frozen, sealed
 from .errors import InvalidParameter, MissingEmbeddings
 from .pool import Layout, Pool
 
@@ -142,28 +142,38 @@ def _no_texts(pool: Pool, metric: Metric, bare: Bools) -> InvalidParameter | Mis
 
 
 def _no_vectors(count: int) -> Vectors:
-    return frozen(np.zeros((count, 0), np.float32))
+    return sealed(np.zeros((count, 0), np.float32))
 
 
 def _unit(pool: Pool) -> Vectors:
-    """The embeddings at length 1 (float64 norms, so that large and tiny values survive)."""
+    """The embeddings at length 1."""
     vectors = pool.embeddings
     if vectors is None:
         return _no_vectors(len(pool))
-    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
-    norms[norms == 0.0] = 1.0
-    return frozen(np.ascontiguousarray(vectors / norms[:, None], dtype=np.float32))
+    with np.errstate(over="ignore", under="ignore"):
+        squares = np.einsum("ij,ij->i", vectors, vectors)
+    extreme = ~((squares > _SAFE[0]) & (squares < _SAFE[1]))
+    norms = np.sqrt(squares)
+    if extreme.any():  # their squares leave float32: again in float64
+        norms = norms.astype(np.float64)
+        norms[extreme] = np.sqrt(np.square(vectors[extreme], dtype=np.float64).sum(axis=1))
+        norms[norms == 0.0] = 1.0
+    return sealed(np.ascontiguousarray(vectors / norms[:, None], dtype=np.float32))
+
+
+_SAFE: Final = (1e-25, 1e35)
+"""Between these a sum of float32 squares has neither lost nor overflowed anything."""
 
 
 def _take_rows(unit: Vectors, kept: Ints) -> Vectors:
-    return frozen(unit[kept])
+    return sealed(unit[kept])
 
 
 Trigrams: TypeAlias = tuple[Ints, np.typing.NDArray[np.int32]]
 
 
 def _no_trigrams(count: int) -> Trigrams:
-    return frozen(np.zeros(count + 1, np.int64)), frozen(np.empty(0, np.int32))
+    return sealed(np.zeros(count + 1, np.int64)), sealed(np.empty(0, np.int32))
 
 
 def _trigrams(pool: Pool) -> Trigrams:
@@ -181,4 +191,4 @@ def _take_trigrams(trigrams: Trigrams, kept: Ints) -> Trigrams:
     narrowed = np.zeros(len(kept) + 1, np.int64)
     np.cumsum(sizes, out=narrowed[1:])
     places = np.repeat(indptr[kept] - narrowed[:-1], sizes) + np.arange(narrowed[-1])
-    return frozen(narrowed), frozen(grams[places])
+    return sealed(narrowed), sealed(grams[places])

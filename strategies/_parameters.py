@@ -6,7 +6,7 @@ Every factory gives an attrs field whose errors name the stage, the parameter an
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -15,6 +15,8 @@ from packer.conditions import Condition
 from packer.errors import InvalidParameter, shown
 
 __all__ = ["choice", "condition", "count", "flag", "function", "key", "number", "refusal"]
+
+MOST: Final = 2**63 - 1
 
 
 def refusal(stage: str, parameter: str, value: object, wanted: str) -> InvalidParameter:
@@ -83,8 +85,10 @@ def count(*, default: Any = attrs.NOTHING) -> Any:
     """An int of 0 or more."""
 
     def convert(stage: str, name: str, value: Any) -> int:
-        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 0:
+        if not isinstance(value, int | np.integer) or isinstance(value, bool):
             raise refusal(stage, name, value, "an int of 0 or more")
+        if not 0 <= value <= MOST:
+            raise refusal(stage, name, value, "an int of 0 or more, below 2**63")
         return int(value)
 
     return _field(convert, ("count",), default)

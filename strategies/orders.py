@@ -33,7 +33,7 @@ class Natural(Order):
     is_constant = True
 
     def __call__(self, selection: Selection, /) -> Layout:
-        return selection.arrange(np.arange(len(selection)))
+        return selection.in_order()
 
 
 natural: Final[Order] = Natural()

@@ -17,34 +17,33 @@ from .knapsack_rank import Flags, Ints, broken, line, reach
 WORK_LIMIT = 2_000_000
 """A `work_limit` that takes about 25 ms and 50 MB when it is reached."""
 
+_FAR = 64  # a shift is at most so many times the largest weight
 _FIRST = 32  # the first search gets this part of the limit
 
 
 @kernel
-def reduced(values: Ints, weights: Ints) -> tuple[Ints, Ints, int, int]:
-    """Both divided by their greatest common divisors, and these two. O(n).
+def divisor(numbers: Ints) -> int:
+    """The greatest common divisor of positive numbers, in O(n), and usually at once.
 
-    >>> reduced(np.array([10, 15]), np.array([4, 8]))[2:]
-    (5, 4)
+    >>> divisor(np.array([10, 15]))
+    5
     """
-    unit = grain = 0
-    for value in values:
-        rest = value
-        while unit:
-            rest, unit = unit, rest % unit
-        unit = rest
-        if unit == 1:
+    common = 0
+    for number in numbers:
+        rest = number
+        while common:
+            rest, common = common, rest % common
+        common = rest
+        if common == 1:
             break
-    for weight in weights:
-        rest = weight
-        while grain:
-            rest, grain = grain, rest % grain
-        grain = rest
-        if grain == 1:
-            break
-    v = values // unit if unit > 1 else values.copy()
-    w = weights // grain if grain > 1 else weights.copy()
-    return v, w, unit, grain
+    return common
+
+
+def reduced(numbers: Ints) -> tuple[Ints, int]:
+    """A copy divided by the greatest common divisor, and this. O(n)."""
+    numbers = numbers.copy()  # writable and contiguous: one specialisation of each kernel
+    common = divisor(numbers)
+    return (numbers if common == 1 else numbers // common), common
 
 
 def surrogate(values: Ints, weights: Ints, room: int, best: int) -> tuple[int, int]:
@@ -57,7 +56,7 @@ def surrogate(values: Ints, weights: Ints, room: int, best: int) -> tuple[int, i
     least = int(np.searchsorted(np.cumsum(np.sort(values)[::-1]), best, side="right")) + 1
     size = broken(values, weights, room, 0, 0)[-1]
     if size >= most:
-        sign, count, far = 1, most, int(weights.max())
+        sign, count, far = 1, most, _FAR * int(weights.max())
     elif size < least < n:
         # Every shifted weight stays above zero, and their sum above the shifted capacity.
         spare = (int(weights.sum()) - room - 1) // (n - least)
@@ -83,28 +82,24 @@ def searched_on(
     """The second search, among the items that the first leaves open; as `search`."""
     rank, _, high, order, s, value, weight, _ = broken(values, weights, room, 0, 0)
     linear = line(values, rank, order, s, room - weight)
-    a, b = values.astype(np.float64), weights * linear[0]
-    is_open = np.abs(a - b) <= reach(linear, best + 1 - value) + (a + b) * 2.0**-50
-    if not is_open.any():
+    far = reach(linear, best + 1 - value)
+    if far < 0.0:
         return best, best, 0
+    a, b = values.astype(np.float64), weights * linear[0]
+    is_open = np.abs(a - b) <= far + (a + b) * 2.0**-50
     inside = rank > high
     inside[order[:s]] = True
     inside &= ~is_open
     base, room = int(values[inside].sum()), room - int(weights[inside].sum())
-    values, weights, unit, grain = reduced(values[is_open], weights[is_open])
-    room //= grain
-    floor = (best - base) // unit
+    (values, unit), (weights, grain) = reduced(values[is_open]), reduced(weights[is_open])
+    floor, room = (best - base) // unit, room // grain
+    # The break item is open, so not all that is open fits. Now fine steps for the shift, as far
+    # as shifted weights and their sums stay exact.
+    spare = min(55 - int(weights.sum()).bit_length(), 46 - int(weights.max()).bit_length())
+    weights, room = weights << max(0, spare), room << max(0, spare)
+    limits = (room, *surrogate(values, weights, room, floor))
     picked = chosen[is_open]
-    if weights.sum() <= room:
-        picked[:] = True
-        found = bound = max(floor, int(values.sum()))
-        work = 0
-    else:
-        # Fine steps for the shift, as far as sums stay below 2**61 and weights exact floats.
-        spare = min(61 - int(weights.sum()).bit_length(), 52 - int(weights.max()).bit_length())
-        weights, room = weights << max(0, spare), room << max(0, spare)
-        limits = (room, *surrogate(values, weights, room, floor))
-        found, bound, work = search(values, weights, limits, floor, picked, work_limit)
+    found, bound, work = search(values, weights, limits, floor, picked, work_limit)
     if found > floor:
         best = base + found * unit
         chosen[:] = inside
@@ -119,7 +114,7 @@ def counted(
     if weights.sum() <= capacity:
         return np.ones(values.size, dtype=np.bool_), int(values.sum()), True, 0
     chosen = np.zeros(values.size, dtype=np.bool_)
-    values, weights, unit, grain = reduced(values, weights)
+    (values, unit), (weights, grain) = reduced(values), reduced(weights)
     room = capacity // grain
     first = work_limit // _FIRST
     best, bound, work = search(values, weights, (room, 0, 0), 0, chosen, first)

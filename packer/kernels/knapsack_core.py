@@ -20,6 +20,7 @@ _OUTWARD = 1.0 + 2.0**-50
 _INWARD = 1.0 - 2.0**-50
 _LOW = 0xFFFFFFFF  # the node in a tag, the item in a node
 _END = 3 << 61  # above every weight, also with one more item
+_CORE = 12  # so many items make a subset good enough to rule most others out
 _PAIRING = 1024  # so many states are worth a look at all items for a better subset
 _PAIRED = 2048  # but at no more than these on each side
 
@@ -175,7 +176,9 @@ def search(
     room, shift, count = limits
     rank, low, high, order, s, value, weight, size = broken(values, weights, room, shift, count)
     t = s
-    taken = rank > high
+    taken = np.empty(values.size, dtype=np.bool_)
+    for i in range(values.size):
+        taken[i] = rank[i] > high
     for i in range(s):
         taken[order[i]] = True
     one = int(np.int64(1))  # a bare 1 is a type of its own to numba: a second compilation
@@ -200,10 +203,13 @@ def search(
     leftward = False
     while states > 0:
         far = reach(linear, best + 1 - value)
-        if not whole and (s == 0 or t == order.size):
+        at_ends = (s == 0) + (t == order.size)
+        if not whole and (at_ends == 2 or (at_ends == 1 and t - s >= _CORE)):
             order, added = widened(values, weights, shift, rank, (low, high), order, slope, far)
             s, t = s + added, t + added
             whole, ends = True, (0.0, np.inf)
+            at_ends = (s == 0) + (t == order.size)
+            up, down = rates(rank, order, s, t, ends)
         over = work + 2 * states > work_limit
         if over or states >= pairing:
             pairing = 8 * states
@@ -214,7 +220,7 @@ def search(
                     old, states, nodes, used, items, values, weights, sign, room, (best, node)
                 )
             used += best > before
-        if over or (s == 0 and t == order.size):
+        if over or at_ends == 2:
             break
         if s > 0 and (leftward or t == order.size):
             s -= 1

@@ -24,26 +24,14 @@ _PASSES = 64
 def ranked(items: Ints, rank: Floats, weights: Ints, sign: int) -> Ints:
     """`items` by falling `rank`, then by rising `sign` * weight, then as they stood.
 
-    Sorts in place and may return the scratch array instead. Merge sort on insertion-sorted runs
-    of eight: O(m log m) for m items.
+    Sorts in place and may return the scratch array instead. Merge sort: O(m log m) for m
+    items.
 
     >>> ranked(np.array([0, 1, 2]), np.array([0.5, 2.0, 0.5]), np.array([9, 9, 8]), 1).tolist()
     [1, 2, 0]
     """
     size = items.size
-    width = 8
-    for start in range(0, size, width):
-        for i in range(start + 1, min(start + width, size)):
-            item = items[i]
-            r, w = rank[item], sign * weights[item]
-            j = i
-            while j > start:
-                other = items[j - 1]
-                if rank[other] > r or (rank[other] == r and sign * weights[other] <= w):
-                    break
-                items[j] = other
-                j -= 1
-            items[j] = item
+    width = 1
     source, target = items, np.empty_like(items)
     while width < size:
         for start in range(0, size, 2 * width):
@@ -147,8 +135,11 @@ def broken(
     must be positive, and their sum above the shifted capacity. O(n).
     """
     n = values.size
-    wide = weights + shift if shift != 0 else weights
-    rank = values / wide
+    rank = np.empty(n)
+    wide = np.empty(n, dtype=np.int64)
+    for i in range(n):
+        wide[i] = weights[i] + shift
+        rank[i] = values[i] / wide[i]
     low, high, order = narrowed(rank, wide, room + shift * count)
     order = ranked(order, rank, weights, sign_of(shift))
     value = weight = size = s = 0
