@@ -40,7 +40,7 @@ class Candidates:
 
 
 @final
-@attrs.frozen(eq=False, kw_only=True)
+@attrs.frozen(eq=False)
 class Cut:
     """The rows of the table that one stage excluded for one reason.
 

@@ -5,7 +5,8 @@ Chunks are read column by column; only when a column has something unusual does
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias, final
+from types import NoneType
+from typing import Any, Literal, TypeAlias, final
 
 import attrs
 import numpy as np
@@ -48,7 +49,7 @@ class _Columns:
     ids: Sequence[str]
     texts: Sequence[str]
     scores: Floats
-    tokens: Sequence[int | None]
+    tokens: Ints | Sequence[int | None]
     vectors: Sequence[npt.NDArray[np.float32] | None]
     metadata: Sequence[Mapping[str, object]]
     at: Ints
@@ -90,52 +91,62 @@ def from_chunks(
     return _in_play(candidates, invalid, warnings, estimated=estimated)
 
 
-_USUAL_TYPES: Final[Mapping[str, frozenset[type]]] = {
-    "content": frozenset({str}),
-    "score": frozenset({float, int}),
-    "id": frozenset({str, type(None)}),
-    "tokens": frozenset({int, type(None)}),
-    "embedding": frozenset({np.ndarray, type(None)}),
-    "metadata": frozenset({Metadata}),
-}
-
-
 def _usual_columns(given: Sequence[Any]) -> _Columns | None:
     """The columns when nothing is wrong and nothing needs conversion; else None."""
-    if not {Chunk}.issuperset(map(type, given)):
+    if not _are(given, Chunk):
         return None
     texts = [chunk.content for chunk in given]
     scores = [chunk.score for chunk in given]
     ids = [chunk.id for chunk in given]
-    tokens = [chunk.tokens for chunk in given]
     vectors = [chunk.embedding for chunk in given]
     metadata = [chunk.metadata for chunk in given]
-    columns = (texts, scores, ids, tokens, vectors, metadata)
-    for column, usual in zip(columns, _USUAL_TYPES.values(), strict=True):
-        if not usual.issuperset(map(type, column)):
+    tokens = _usual_tokens([chunk.tokens for chunk in given])
+    if tokens is None or not (
+        _are(texts, str) and _are(scores, float, int) and _are(metadata, Metadata)
+    ):
+        return None
+    if not _are(ids, str):
+        if not _are(ids, str, NoneType):
             return None
+        ids = _unique_ids(ids)
+    if not _are(vectors, NoneType) and not _usual_vectors(vectors):
+        return None
     try:
         numbers = np.fromiter(scores, np.float64, len(scores))
     except OverflowError:
         return None
-    if not np.isfinite(numbers).all() or not _usual_tokens(tokens) or not _usual_vectors(vectors):
+    if not np.isfinite(numbers).all():
         return None
-    at = np.arange(len(given))
-    return _Columns(_unique_ids(ids), texts, numbers + 0.0, tokens, vectors, metadata, at)
+    return _Columns(ids, texts, numbers + 0.0, tokens, vectors, metadata, np.arange(len(given)))
 
 
-def _usual_tokens(tokens: Sequence[int | None]) -> bool:
-    given = [count for count in tokens if count is not None]
-    return not given or (min(given) >= 0 and max(given) <= MOST_TOKENS)
+def _are(values: Sequence[object], *kinds: type) -> bool:
+    """Whether every value is of one of these very types.  One pass in C."""
+    return frozenset(kinds).issuperset(map(type, values))
 
 
-def _usual_vectors(vectors: Sequence[npt.NDArray[Any] | None]) -> bool:
-    given = [vector for vector in vectors if vector is not None]
-    if not given:
-        return True
-    if len({(vector.shape, vector.dtype) for vector in given}) > 1 or given[0].ndim != 1:
+def _usual_tokens(tokens: Sequence[Any]) -> Ints | Sequence[int | None] | None:
+    """The counts when all are ints in range (int64[n]) or to be counted (a list); else None."""
+    if _are(tokens, int):
+        given = tokens
+    elif _are(tokens, int, NoneType):
+        given = [count for count in tokens if count is not None]
+    else:
+        return None
+    if given and not (min(given) >= 0 and max(given) <= MOST_TOKENS):
+        return None
+    return np.fromiter(tokens, np.int64, len(tokens)) if given is tokens else tokens
+
+
+def _usual_vectors(vectors: Sequence[Any]) -> bool:
+    if not _are(vectors, np.ndarray, NoneType):
         return False
-    return given[0].dtype == np.float32 and all(np.isfinite(vector).all() for vector in given)
+    given = [vector for vector in vectors if vector is not None]
+    if given[0].dtype != np.float32 or given[0].ndim != 1:
+        return False
+    if len({(vector.shape, vector.dtype) for vector in given}) > 1:
+        return False
+    return bool(np.isfinite(np.concatenate(given)).all())
 
 
 def _checked_columns(
@@ -163,9 +174,9 @@ def _checked_columns(
 
 def _unique_ids(given: Sequence[Any]) -> list[str]:
     """The id of every chunk; a missing one is `chunk-N`, with a suffix where that is taken."""
-    if {str}.issuperset(map(type, given)):
-        return list(given)
     ids = list(given)
+    if _are(ids, str):
+        return ids
     taken = {id_ for id_ in ids if isinstance(id_, str)}
     for at, id_ in enumerate(ids):
         if not isinstance(id_, str):
@@ -181,6 +192,8 @@ def _unique_ids(given: Sequence[Any]) -> list[str]:
 def _tokens(columns: _Columns, count_tokens: CountTokens) -> tuple[Ints, int]:
     """int64[m]: the tokens as given or counted (0 for blank text), and how many were counted."""
     tokens = columns.tokens
+    if isinstance(tokens, np.ndarray):
+        return tokens, 0
     to_count = [
         row
         for row, count in enumerate(tokens)
@@ -210,6 +223,8 @@ def _is_blank(text: str) -> bool:
 
 def _matrix(vectors: Sequence[npt.NDArray[np.float32] | None]) -> tuple[Vectors | None, Bools]:
     """float32[m, d] with zero rows where there is no vector (None without any), and bool[m]."""
+    if _are(vectors, NoneType):
+        return None, np.zeros(len(vectors), np.bool_)
     has_vector = np.array([vector is not None and len(vector) > 0 for vector in vectors], np.bool_)
     given = [vector for vector in vectors if vector is not None and len(vector)]
     if not given:

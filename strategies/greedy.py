@@ -24,15 +24,15 @@ def fill(order: Ints, costs: Ints, capacity: int) -> Ints:
     if run == len(order):
         return order
     left = capacity - (int(spent[run - 1]) if run else 0)
-    cheapest = np.minimum.accumulate(ranked[::-1])[::-1]
-    taken = []
-    for place in range(run, len(order)):
-        if cheapest[place] > left:
-            break
-        if ranked[place] <= left:
+    taken = list(range(run))
+    cheapest = int(ranked[run:].min())
+    for place, cost in enumerate(ranked[run:].tolist(), run):
+        if cost <= left:
             taken.append(place)
-            left -= int(ranked[place])
-    return np.concatenate([order[:run], order[taken]]) if taken else order[:run]
+            left -= cost
+        if left < cheapest:
+            break
+    return order[taken]
 
 
 @final
