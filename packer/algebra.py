@@ -25,6 +25,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeAlias, TypeVar, final
 
 import attrs
+import numpy as np
 
 from .errors import InvalidPolicy, InvalidStrategy, shown
 from .literals import literal
@@ -39,6 +40,7 @@ __all__ = [
     "Stage",
     "Step",
     "advance",
+    "audit",
     "checked_policy",
     "steps_of",
 ]
@@ -251,6 +253,29 @@ def advance(step: Step[Any, Any], state: Any, text: str) -> Any:
         )
         raise InvalidStrategy(message, details={"stage": text})
     return result
+
+
+def audit(layout: Layout) -> None:
+    """Check that a layout holds what is promised, however its stages were written.  O(m).
+
+    Raises INVALID_STRATEGY when it costs more than the budget, or when a chunk is not exactly
+    once among the shown and the excluded.
+    """
+    pool = layout.pool
+    spent = int(np.add.reduce(pool.costs[layout.pool_rows]))
+    if spent > pool.call.budget:
+        message = f"{pool.stage} shows {spent} tokens of a budget of {pool.call.budget}"
+        raise InvalidStrategy(message, details={"stage": pool.stage, "over": spent - pool.budget})
+    rows = np.concatenate([layout.table_rows, *(cut.rows for cut in pool.cuts)])
+    times = np.bincount(rows, minlength=len(pool.candidates))
+    wrong = np.flatnonzero(times != 1)
+    if len(wrong):
+        id_ = pool.candidates.ids[int(wrong[0])]
+        message = (
+            f"a stage of this policy made its own pool or selection: chunk {id_!r} is in or out "
+            f"{times[wrong[0]]} times; narrow a pool by pool.keep, choose by pool.select"
+        )
+        raise InvalidStrategy(message, details={"stage": pool.stage, "id": id_})
 
 
 def _accounted(state: Any) -> int:

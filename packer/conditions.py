@@ -110,7 +110,7 @@ class Junction(Condition):
         return every(part.holds(metadata) for part in self.parts)
 
     def actual(self, metadata: Mapping[str, object], /) -> str:
-        return ", ".join(dict.fromkeys(part.actual(metadata) for part in self.parts))
+        return ", ".join(dict.fromkeys(leaf.actual(metadata) for leaf in _leaves(self)))
 
     def __repr__(self) -> str:
         return f" {self.word} ".join(
@@ -202,6 +202,15 @@ def field(name: str) -> Field:
         message = f"field takes the name of a metadata key, not {shown(name)}"
         raise InvalidParameter(message, details={"value": name})
     return Field(name)
+
+
+def _leaves(condition: Condition) -> list[Condition]:
+    """The comparisons that a condition is made of."""
+    if isinstance(condition, Junction):
+        return [leaf for part in condition.parts for leaf in _leaves(part)]
+    if isinstance(condition, Negation):
+        return _leaves(condition.part)
+    return [condition]
 
 
 def _key_text(key: str) -> str:

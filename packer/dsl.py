@@ -65,13 +65,13 @@ class _Reader:
         flat = flat.strip(" ")
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SyntaxWarning)  # ours to judge, not the compiler's
+                warnings.simplefilter("ignore")  # ours to judge, not the compiler's
                 tree = ast.parse(flat, mode="eval")
             return self.composed(tree.body, indent, flat)
         except SyntaxError as error:
-            raise self.fault(
-                f"this is no policy: {error.msg}", indent + max((error.offset or 1) - 1, 0)
-            ) from None
+            inside = error.lineno == 1 and error.offset
+            at = indent + (error.offset - 1 if inside and error.offset else len(flat))
+            raise self.fault(f"this is no policy: {error.msg}", at) from None
         except (RecursionError, MemoryError, ValueError) as error:
             if isinstance(error, PackError):
                 raise

@@ -7,7 +7,7 @@ from typing import Any, final
 
 import attrs
 
-from .algebra import Policy, Step, advance, checked_policy
+from .algebra import Policy, Step, advance, audit, checked_policy
 from .call import Call, checked_call
 from .intake import ChunkLike, OnInvalid
 from .outcome import packed
@@ -200,6 +200,6 @@ class Packer:
 
 def _shown(state: Selection | Layout) -> Layout:
     """The layout of what a policy gave: selection order where it has no order."""
-    if isinstance(state, Layout):
-        return state
-    return state.in_order()
+    layout = state if isinstance(state, Layout) else state.in_order()
+    audit(layout)
+    return layout

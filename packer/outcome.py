@@ -66,7 +66,8 @@ def position_quality(scores: Floats) -> float | None:
         return None
     closeness = np.abs(2.0 * np.arange(count) - (count - 1)) / (count - 1)
     closeness -= closeness.mean()
-    scaled = scores / np.abs(scores).max()
+    halves = scores / 2.0  # the difference of halves cannot overflow
+    scaled = (halves - halves.min()) / (halves.max() - halves.min())
     best = np.sort(scaled) @ np.sort(closeness)
     return float((scaled @ closeness) / best)
 

@@ -328,13 +328,15 @@ class Pool:
         self,
         rows: npt.ArrayLike,
         *,
+        beyond: npt.ArrayLike = (),
         detail: Callable[[int], str | None] | None = None,
         optimality: Optimality | None = None,
     ) -> "Selection":
         """The selection of these rows (int64[k]), in this order.
 
         The rest is excluded: as `budget` what costs more than remains, as `strategy` what would
-        still fit.  `detail`, a function of the row, may say more than the usual words.
+        still fit.  `beyond`: rows that were wanted after the budget was spent, `budget` whatever
+        remains.  `detail`, a function of the row, may say more than the usual words.
 
         Raises INVALID_STRATEGY for a row that is not in the pool, one chosen twice, and a choice
         that costs more than the budget.
@@ -350,6 +352,8 @@ class Pool:
             raise InvalidStrategy(message, details={"stage": self.stage, "over": -left})
         out = np.flatnonzero(rest)
         fits = costs[out] <= left
+        if np.size(beyond):
+            fits &= ~np.isin(out, beyond)
 
         def usual(row: int) -> str:
             cost = int(costs[row])

@@ -48,11 +48,11 @@ def read_records(given: Sequence[object]) -> tuple[list[Chunk | None], Faults]:
 
 def _faults_of_keys(item: Mapping[Any, object]) -> list[str]:
     unknown = [key for key in item if key not in KEYS]
-    faults = [f"it has no {key}" for key in ("content", "score") if key not in item]
+    faults = []
     if unknown:
         keys = ", ".join(map(repr, unknown))
         faults.append(f"it has the unknown key {keys}; a chunk has {', '.join(KEYS)}")
-    return faults
+    return faults + [f"it has no {key}" for key in ("content", "score") if key not in item]
 
 
 def find_faults(records: Sequence[Chunk | None], faults: Faults) -> None:

@@ -47,7 +47,7 @@ class Custom(Selector):
         def detail(row: int) -> str | None:
             return "the function chose it, beyond the budget" if row in cut else None
 
-        return pool.select(rows[:fit], detail=detail)
+        return pool.select(rows[:fit], beyond=rows[fit:], detail=detail)
 
     def written(self, field: str, value: object) -> str:
         del field

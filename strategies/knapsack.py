@@ -61,7 +61,7 @@ def _best(scores: Floats, costs: Ints, capacity: int) -> tuple[Ints, float, bool
     left = capacity - int(costs[chosen].sum())
     chosen = np.concatenate([chosen, fill(order, costs, left)])
     rounding = 0 if np.array_equal(np.ldexp(values.astype(np.float64), -shift), scores) else 0.5
-    return chosen, math.ldexp(most + rounding * len(scores), -shift), proven
+    return chosen, _unscaled(most + rounding * len(scores), shift), proven
 
 
 def _scaled(scores: Floats) -> tuple[Ints, int]:
@@ -69,6 +69,14 @@ def _scaled(scores: Floats) -> tuple[Ints, int]:
     exponent = math.frexp(float(scores.max()))[1]
     shift = BITS - len(scores).bit_length() - exponent
     return np.rint(np.ldexp(scores, shift)).astype(np.int64), shift
+
+
+def _unscaled(total: float, shift: int) -> float:
+    """The scores' sum of which `total` is the scaled one."""
+    try:
+        return math.ldexp(total, -shift)
+    except OverflowError:
+        return math.inf
 
 
 def _total(scores: Floats) -> float:

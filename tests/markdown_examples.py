@@ -54,6 +54,7 @@ def go_back(namespace: dict[str, object]) -> None:
 
 
 collect = Sybil(
+    path=str(ROOT),
     parsers=[
         PythonCodeBlockParser(doctest_optionflags=NORMALIZE_WHITESPACE),
         CodeBlockParser(language="sh", evaluator=run_shell),
