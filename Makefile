@@ -4,13 +4,13 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 POLICY := threshold(0.1) | current() | dedup(0.85) | mmr(0.7) | ushape
 
-.PHONY: demo test lint types properties coverage bench clean
+.PHONY: demo test lint types properties bounds coverage bench soak clean
 
 demo: $(VENV)/installed
 	$(BIN)/packer pack examples/support/chunks.jsonl --budget 600 --policy "$(POLICY)"
 	$(BIN)/packer explain examples/support/chunks.jsonl --budget 600 --policy "$(POLICY)" "mail-templates#0"
 
-test: lint types properties coverage
+test: lint types properties bounds coverage
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
@@ -23,12 +23,25 @@ types: $(VENV)/installed
 properties: $(VENV)/installed
 	HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q
 
+# Compiled anew with every index checked: a kernel that reads beside its arrays fails here.
+bounds: $(VENV)/installed
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/bounds HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q tests/test_kernel_*.py
+
 # Kernels as Python: their lines count, and a debugger would see them.
 coverage: $(VENV)/installed
 	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q --cov --cov-report=term
 
-bench: $(VENV)/installed
-	$(BIN)/python -m benchmarks.import_time
+# BENCH: options, as "--quick --jobs knapsack,mmr". A peer that is not there is reported as missing.
+bench: $(VENV)/peers
+	$(BIN)/python -m benchmarks $(BENCH)
+
+soak: $(VENV)/installed
+	$(BIN)/python -m benchmarks.soak
+
+$(VENV)/peers: $(VENV)/installed
+	-$(BIN)/python -m pip install --quiet --editable ".[bench]"
+	-npm install --prefix build/npm --no-audit --no-fund --silent @silupanda/context-packer@0.2.0
+	touch $@
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; name one by PYTHON=...")'

@@ -16,7 +16,7 @@ __all__ = ["Call", "checked_call", "is_int"]
 @final
 @attrs.frozen(kw_only=True)
 class Call:
-    """`budget` and `overhead` (charged per chunk) in tokens; `now` is aware, UTC."""
+    """`budget` and `overhead` (charged per chunk) in tokens; `now` is aware."""
 
     budget: int
     overhead: int
@@ -55,7 +55,7 @@ def _moment(now: Any) -> dt.datetime | None:
     if now is None:
         return None
     if isinstance(now, dt.datetime):
-        return now.astimezone(dt.UTC) if now.tzinfo is not None else now.replace(tzinfo=dt.UTC)
+        return now if now.tzinfo is not None else now.replace(tzinfo=dt.UTC)
     seconds = instant(now)
     try:
         if seconds is not None:

@@ -173,6 +173,9 @@ class Field:
 
     def is_in(self, values: Iterable[Scalar | _Dates]) -> Condition:
         """Holds when the value equals one of `values`."""
+        if not isinstance(values, Iterable):
+            message = f"is_in takes a list of values, not {shown(values)}"
+            raise InvalidParameter(message, details={"value": values})
         if isinstance(values, str):
             message = f"is_in takes a list of values, not the text {values!r}; write [{values!r}]"
             raise InvalidParameter(message, details={"value": values})
@@ -237,7 +240,9 @@ def _wanted(value: Any) -> Scalar:
     raise InvalidParameter(message, details={"value": value})
 
 
-_ORDERINGS: Final = {
+_COMPARISONS: Final = {
+    "==": operator.eq,
+    "!=": operator.ne,
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
@@ -255,13 +260,9 @@ def _compare(found: object, word: str, wanted: Any) -> bool:
             return any(_compare(value, "==", wanted) for value in found)
         return False
     left, right = _comparable(found, wanted)
-    if word == "==":
-        return bool(left == right)
-    if word == "!=":
-        return bool(left != right)
     try:
-        return bool(_ORDERINGS[word](left, right))
-    except TypeError:  # text against a number: no order, so the comparison fails
+        return bool(_COMPARISONS[word](left, right))
+    except (TypeError, ValueError):  # text against a number, or an array: the comparison fails
         return False
 
 

@@ -24,6 +24,9 @@ __all__ = ["Catalog", "parse_stage"]
 Catalog: TypeAlias = Mapping[str, Stage[Any, Any] | Callable[..., Stage[Any, Any]]]
 """The words of the language: a stage, or a function that makes one."""
 
+MOST_SHOWN = 60
+"""Characters of a policy's text that a message repeats."""
+
 _COMPARISONS: Mapping[type[ast.cmpop], str] = {
     ast.Eq: "==",
     ast.NotEq: "!=",
@@ -58,7 +61,7 @@ class _Reader:
     catalog: Catalog
 
     def stage(self) -> Stage[Any, Any]:
-        flat = self.text.replace("\r", " ").replace("\n", " ").replace("\t", " ")
+        flat = self.flat()
         if not flat.strip():
             raise self.fault("the policy is empty", 0, suggestion="greedy")
         indent = len(flat) - len(flat.lstrip(" "))
@@ -76,6 +79,28 @@ class _Reader:
             if isinstance(error, PackError):
                 raise
             raise self.fault(f"this is no policy: {error}", 0) from None
+
+    def flat(self) -> str:
+        """The text on one line of the same length: line breaks and comments become blanks."""
+        flat, quote, comment, escaped = [], "", False, False
+        for character in self.text:
+            if character in "\r\n\t":
+                comment = comment and character == "\t"
+                flat.append(" ")
+            elif comment:
+                flat.append(" ")
+            elif not quote and character == "#":
+                comment = True
+                flat.append(" ")
+            else:
+                if escaped:
+                    escaped = False
+                elif quote and character == "\\":
+                    escaped = True
+                elif character in ("'", '"') and quote in ("", character):
+                    quote = "" if quote else character
+                flat.append(character)
+        return "".join(flat)
 
     def composed(self, node: ast.expr, indent: int, flat: str) -> Stage[Any, Any]:
         nodes = [node]
@@ -138,12 +163,17 @@ class _Reader:
         for keyword in node.keywords:
             if keyword.arg not in known:
                 near = difflib.get_close_matches(str(keyword.arg), known, n=1, cutoff=0.5)
-                hint = f"; did you mean {near[0]}?" if near else f"; it takes {', '.join(known)}"
+                hint = f"; it takes {', '.join(known)}" if known else "; to compare a key, write =="
+                if near:
+                    hint = f"; did you mean {near[0]}?"
                 raise self.fault(
                     f"{name} has no parameter {keyword.arg!r}{hint}",
                     place.of(keyword.value) if keyword.arg is None else place.of(keyword),
                     suggestion=near[0] if near else None,
                 )
+            if keyword.arg in keywords:
+                message = f"{name} has {keyword.arg!r} twice"
+                raise self.fault(message, place.of(keyword))
             keywords[str(keyword.arg)] = self.argument(keyword.value, place)
         try:
             signature.bind(*arguments, **keywords)
@@ -172,6 +202,9 @@ class _Reader:
         try:
             return ast.literal_eval(node)
         except (ValueError, TypeError):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr):
+                message = f"{_source(node)} joins conditions as code does; write and, or, not"
+                raise self.fault(message, place.of(node)) from None
             message = (
                 f"{_source(node)} is no literal; arguments are numbers, text in quotes, lists of "
                 "these, and comparisons of metadata keys (Python functions only in code)"
@@ -256,7 +289,8 @@ class _Places:
 
 
 def _source(node: ast.expr) -> str:
-    return shown(ast.unparse(node)).strip("\"'")
+    text = ast.unparse(node)
+    return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + "..."
 
 
 def _key(node: ast.expr) -> str | None:

@@ -307,7 +307,10 @@ class Pool:
 
         Raises INVALID_STRATEGY for another shape or a number that is not finite.
         """
-        column = np.array(scores, dtype=np.float64)
+        try:
+            column = np.array(scores, dtype=np.float64)
+        except (TypeError, ValueError):
+            column = np.full(len(self), np.nan)
         if column.shape != self.scores.shape or not np.isfinite(column).all():
             message = (
                 f"{self.stage} gave {int(np.isfinite(column).sum())} finite scores of shape "

@@ -112,7 +112,7 @@ def _embedding(value: Any) -> Any:
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             return frozen(np.array(value, dtype=np.float32))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return value
 
 
@@ -264,7 +264,7 @@ def _known(value: T) -> Deferred[T]:
 
 
 @final
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, unsafe_hash=False)
 class Report:
     """What was packed, at what cost, and why the rest was not.
 
@@ -292,6 +292,8 @@ class Report:
     _diversity: Deferred[float | None] = attrs.field(eq=False)
     _position_quality: Deferred[float | None] = attrs.field(eq=False)
     rendered_tokens: int | None = None
+
+    __hash__ = None  # type: ignore[assignment]  # metadata in it need not hash
 
     @property
     def tokens_remaining(self) -> int:
@@ -352,12 +354,14 @@ _REPORT_NAMES = (
 
 
 @final
-@attrs.frozen
+@attrs.frozen(unsafe_hash=False)
 class Packed:
     """What goes into the context window, in order, and the report that says why."""
 
     _chunks: Deferred[tuple[PackedChunk, ...]]
     report: Report
+
+    __hash__ = None  # type: ignore[assignment]  # metadata in it need not hash
 
     @property
     def chunks(self) -> tuple[PackedChunk, ...]:
@@ -417,7 +421,9 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray | np.generic):
         return _plain(value.tolist())
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, set | frozenset):
+        return sorted(map(_plain, value), key=repr)  # a set has no order of its own
+    if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None

@@ -47,25 +47,33 @@ class TokenCounter:
         return self.name
 
 
-def _utf8(text: str) -> int:
+def _quarter_of_characters(text: str) -> int:
+    return -(-len(text) // 4)
+
+
+def _utf8_bytes(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-approximate: Final = TokenCounter("approximate", lambda text: -(-len(text) // 4), estimated=True)
+def _quarter_of_bytes(text: str) -> int:
+    return -(-_utf8_bytes(text) // 4)
+
+
+approximate: Final = TokenCounter("approximate", _quarter_of_characters, estimated=True)
 """ceil(characters / 4): the usual guess for English; three times too low for Chinese.
 
 >>> approximate("Returns take 30 days.")
 6
 """
 
-utf8_estimate: Final = TokenCounter("utf8_estimate", lambda text: -(-_utf8(text) // 4), True)
+utf8_estimate: Final = TokenCounter("utf8_estimate", _quarter_of_bytes, estimated=True)
 """ceil(UTF-8 bytes / 4): as `approximate` for ASCII, and close for Chinese and Japanese.
 
 >>> utf8_estimate("返品は三十日以内")
 6
 """
 
-utf8_upper_bound: Final = TokenCounter("utf8_upper_bound", _utf8, estimated=True)
+utf8_upper_bound: Final = TokenCounter("utf8_upper_bound", _utf8_bytes, estimated=True)
 """UTF-8 bytes: never too low for a byte-level BPE tokenizer, and about four times too high.
 
 >>> utf8_upper_bound("Returns")
@@ -98,18 +106,34 @@ def tokenizer(name: str) -> TokenCounter:
     raise InvalidParameter(message, details={"name": name, "faults": faults})
 
 
-def _quicktok(name: str) -> CountTokens:
+@final
+@attrs.frozen
+class _Loaded:
+    """A tokenizer's counting function; pickled by name, and loaded again where it arrives."""
+
+    load: Callable[[str], "_Loaded"]
+    name: str
+    count: CountTokens = attrs.field(eq=False, repr=False)
+
+    def __call__(self, text: str) -> int:
+        return self.count(_encodable(text))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return self.load, (self.name,)
+
+
+def _quicktok(name: str) -> _Loaded:
     import quicktok
 
     encoding = quicktok.get_encoding(name)
-    return lambda text: int(encoding.count(_encodable(text)))
+    return _Loaded(_quicktok, name, lambda text: int(encoding.count(text)))
 
 
-def _tiktoken(name: str) -> CountTokens:
+def _tiktoken(name: str) -> _Loaded:
     import tiktoken
 
     encoding = tiktoken.get_encoding(name)
-    return lambda text: len(encoding.encode_ordinary(_encodable(text)))
+    return _Loaded(_tiktoken, name, lambda text: len(encoding.encode_ordinary(text)))
 
 
 def _encodable(text: str) -> str:

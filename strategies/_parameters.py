@@ -14,7 +14,17 @@ import numpy as np
 from packer.conditions import Condition
 from packer.errors import InvalidParameter, shown
 
-__all__ = ["choice", "condition", "count", "flag", "function", "key", "number", "refusal"]
+__all__ = [
+    "choice",
+    "condition",
+    "count",
+    "flag",
+    "function",
+    "is_finite",
+    "key",
+    "number",
+    "refusal",
+]
 
 MOST: Final = 2**63 - 1
 
@@ -56,8 +66,7 @@ def number(
     """A finite float in [low, high] (and above `above`); -0.0 becomes 0.0."""
 
     def convert(stage: str, name: str, value: Any) -> float:
-        real = isinstance(value, int | float | np.integer | np.floating)
-        if not real or isinstance(value, bool) or not _is_finite(value):
+        if not is_finite(value):
             raise refusal(stage, name, value, "a finite number")
         found = float(value) + 0.0
         if not low <= found <= high or (above is not None and found <= above):
@@ -67,7 +76,10 @@ def number(
     return _field(convert, ("number", low, high, above), default, kw_only=kw_only)
 
 
-def _is_finite(value: Any) -> bool:
+def is_finite(value: Any) -> bool:
+    """Whether the value is a finite number that a float can hold, and no bool."""
+    if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
+        return False
     try:
         return math.isfinite(float(value))
     except OverflowError:

@@ -46,7 +46,8 @@ def ages(pool: Pool, at: str) -> Floats:
     if pool.now is None:
         message = f"{pool.stage} needs the moment of the call; give the pool a `now`"
         raise InvalidParameter(message, details={"stage": pool.stage})
-    return pool.now.timestamp() - instants(pool, at)
+    now: Floats = np.float64(instant(pool.now)) - instants(pool, at)
+    return now
 
 
 def warn_undated(pool: Pool, rows: Ints, at: str) -> Pool:

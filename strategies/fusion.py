@@ -1,6 +1,5 @@
 """One ranking out of several: reciprocal rank fusion."""
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,7 +9,7 @@ from packer.errors import InvalidChunk, shown
 from packer.intake import ChunkLike
 from packer.records import Chunk
 
-from ._parameters import refusal
+from ._parameters import is_finite, refusal
 
 __all__ = ["fuse"]
 
@@ -33,20 +32,24 @@ def fuse(*lists: Iterable[ChunkLike], k: float = 60) -> list[Chunk]:
     >>> [chunk.id for chunk in fuse([x, a, y], [Chunk("b", 1.0, id="b"), y])]
     ['y', 'x', 'b', 'a']
     """
-    if not isinstance(k, int | float) or isinstance(k, bool) or not 0 <= k < math.inf:
+    if not is_finite(k) or k < 0:
         raise refusal("fuse", "k", k, "a finite number of 0 or more")
-    seen: dict[tuple[str, object], Chunk] = {}
-    scores: dict[tuple[str, object], float] = {}
+    seen: dict[tuple[str, str], Chunk] = {}
+    scores: dict[tuple[str, str], float] = {}
     for place, ranking in enumerate(lists):
-        here: set[tuple[str, object]] = set()
+        if isinstance(ranking, str) or not isinstance(ranking, Iterable):
+            raise _refusal(ranking, place)
+        here: set[tuple[str, str]] = set()
         for item in ranking:
             chunk = _chunk(item, place)
             name = ("content", chunk.content) if chunk.id is None else ("id", chunk.id)
+            if not isinstance(name[1], str):
+                raise _refusal(item, place)
             if name in here:
                 continue
             here.add(name)
             seen.setdefault(name, chunk)
-            scores[name] = scores.get(name, 0.0) + 1.0 / (k + len(here))
+            scores[name] = scores.get(name, 0.0) + 1.0 / (float(k) + len(here))
     best = sorted(seen, key=lambda name: -scores[name])
     return [attrs.evolve(seen[name], score=scores[name]) for name in best]
 
@@ -57,7 +60,12 @@ def _chunk(item: Any, place: int) -> Chunk:
     try:
         return Chunk(**{"score": 0.0, **item})
     except TypeError:
-        message = (
-            f"list {place} of fuse has {shown(item)}; give Chunks, or mappings with the same keys"
-        )
-        raise InvalidChunk(message, details={"list": place, "value": item}) from None
+        raise _refusal(item, place) from None
+
+
+def _refusal(item: object, place: int) -> InvalidChunk:
+    message = (
+        f"list {place} of fuse has {shown(item)}; give Chunks, or mappings with the same keys, "
+        "whose ids and contents are text"
+    )
+    return InvalidChunk(message, details={"list": place, "value": item})

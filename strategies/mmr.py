@@ -1,6 +1,6 @@
 """Maximal marginal relevance: relevant, and unlike what is already in."""
 
-from typing import final
+from typing import Final, final
 
 import attrs
 import numpy as np
@@ -16,6 +16,12 @@ from ._parameters import choice, number
 __all__ = ["mmr"]
 
 
+_UNSCALED: Final = (
+    "mmr weighs scores against similarities, which are at most 1; these scores are larger and "
+    "decide alone; put normalize() before mmr"
+)
+
+
 @final
 @attrs.frozen(repr=False)
 class Mmr(Selector):
@@ -28,6 +34,8 @@ class Mmr(Selector):
         if len(pool) < 2:
             return pool.select(np.flatnonzero(pool.costs <= pool.budget))
         pool, found = features(pool, self.metric)
+        if 0.0 < self.lambda_ < 1.0 and np.abs(pool.scores).max() > 1.0:
+            pool = pool.warn("unscaled-scores", _UNSCALED)
         rows = kernels.mmr.select(
             frozen(pool.scores), pool.costs, pool.capacity, self.lambda_, *found.arrays
         )

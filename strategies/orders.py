@@ -1,6 +1,8 @@
 """In which order the chosen chunks are shown."""
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Final, final
 
 import attrs
@@ -138,10 +140,12 @@ def _text_key(value: object) -> tuple[bool, str]:
     return (value is None, "" if value is None else str(value))
 
 
-def _number_key(value: object) -> tuple[bool, float]:
-    if isinstance(value, int | float | np.integer | np.floating) and not np.isnan(value):
-        return (False, float(value))
-    return (True, 0.0)
+def _number_key(value: object) -> tuple[bool, int | float]:
+    if isinstance(value, np.integer | np.floating):
+        value = value.item()
+    if isinstance(value, int | float) and not (isinstance(value, float) and math.isnan(value)):
+        return (False, value)  # ints of any size compare exactly with floats
+    return (True, 0)
 
 
 document: Final[Order] = Document()
@@ -183,9 +187,11 @@ def sorted_by(key: Callable[[Chunk], Any]) -> Order:
 
 
 def _ids(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str) or not all(isinstance(id_, str) for id_ in value):
+    unordered = isinstance(value, str | AbstractSet | Mapping) or not isinstance(value, Iterable)
+    ids = () if unordered else tuple(value)
+    if unordered or not all(isinstance(id_, str) for id_ in ids):
         raise refusal("stable", "previous_ids", value, "a list of the ids of the previous prompt")
-    return tuple(value)
+    return ids
 
 
 @final

@@ -68,7 +68,9 @@ class Boost(Filter):
     def __call__(self, pool: Pool, /) -> Pool:
         _refuse_negative(pool, self.name)
         holds = np.array([self.condition.holds(row) for row in pool.metadata], np.bool_)
-        return pool.rescore(np.where(holds, pool.scores * self.factor, pool.scores))
+        with np.errstate(over="ignore"):  # rescore refuses what is not finite
+            boosted = np.where(holds, pool.scores * self.factor, pool.scores)
+        return pool.rescore(boosted)
 
     def __repr__(self) -> str:
         return f"boost({self.condition!r}, {self.factor!r})"

@@ -100,7 +100,7 @@ class Current(Filter):
             ]
             if isinstance(status, str) and status.strip().lower() in SUPERSEDED:
                 why.append(f"status is {status!r}")
-            elif successor:
+            elif _names(successor):
                 why.append(f"superseded by {', '.join(_names(successor))}")
             elif newer:
                 why.append(f"superseded by {', '.join(newer)}")
@@ -123,7 +123,7 @@ def _names(value: object) -> list[str]:
     if value is None or value is False or value is True:
         return []
     if isinstance(value, str) or not isinstance(value, Iterable):
-        return [str(value)]
+        return [str(value)] if value != "" else []
     return [str(name) for name in value]
 
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_knapsack import break_solution, by_subsets, by_table
+from tests.naive_knapsack import break_solution, by_subsets, by_table
 
 from packer.kernels import knapsack, knapsack_core, knapsack_rank
 

@@ -8,8 +8,10 @@ With ``NUMBA_DISABLE_JIT=1`` both give the Python function back, so that coverag
 debugger see the lines.
 """
 
+import hashlib
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
@@ -20,6 +22,21 @@ R = TypeVar("R")
 REASSOCIATION = {"reassoc", "contract", "nsz"}
 
 _uncached: list[str] = []
+
+
+def _digest_of_kernels() -> str:
+    """A digest of all files beside this one.
+
+    numba keeps the code of a kernel until the kernel's own file changes; what it calls in other
+    files stands in that code too, so a change in any of them must make all anew.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+_SOURCES = _digest_of_kernels()
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -47,4 +64,7 @@ def _compile(function: Callable[P, R], *, fastmath: Any) -> Callable[P, R]:
             )
         _uncached.append(function.__name__)
         compiled = numba.njit(nogil=True, fastmath=fastmath)(function)
+    cache_file: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    if hasattr(cache_file, "_source_stamp"):
+        cache_file._source_stamp = (cache_file._source_stamp, _SOURCES)  # noqa: SLF001
     return cast("Callable[P, R]", compiled)

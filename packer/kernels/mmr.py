@@ -13,7 +13,6 @@ from . import cosine, trigrams
 from ._jit import kernel
 
 
-@kernel
 def select(
     scores: npt.NDArray[np.float64],
     costs: npt.NDArray[np.int64],
@@ -57,13 +56,13 @@ def trace(
         if costs[row] <= budget and (first < 0 or scores[row] > scores[first]):
             first = row
     if first < 0:
-        return chosen[:0].copy(), compared
+        return chosen[:0], compared
     chosen[0] = first
     picked = 1
     left = budget - costs[first]
 
     heap = np.empty(n, np.int64)
-    size = 0
+    size = int(np.int64(0))  # typed, or the calls below are compiled for the literal 0 as well
     bound = np.empty(n, np.float64)
     nearest = np.empty(n, np.float64)  # greatest similarity to the first seen[row] chosen
     seen = np.zeros(n, np.int64)
@@ -73,6 +72,7 @@ def trace(
             size += 1
             nearest[row] = -1.0 if embedded[row] else 0.0
             bound[row] = lambda_ * scores[row] - (1.0 - lambda_) * nearest[row]
+    root = int(np.int64(0))
     for at in range(size // 2 - 1, -1, -1):
         _sink(heap, at, size, bound, scores)
 
@@ -105,8 +105,8 @@ def trace(
                 left -= costs[row]
             size -= 1
             heap[0] = heap[size]
-        _sink(heap, 0, size, bound, scores)
-    return chosen[:picked].copy(), compared
+        _sink(heap, root, size, bound, scores)
+    return chosen[:picked], compared
 
 
 @kernel

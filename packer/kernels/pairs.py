@@ -46,4 +46,4 @@ def mean_pairwise(
                 total += cosine.similarity(unit, i, j)
             else:
                 total += trigrams.marked(indptr, grams, i, marks, j)
-    return total / (n * (n - 1) / 2)
+    return float(total / (n * (n - 1) / 2))

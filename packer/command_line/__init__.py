@@ -1,0 +1,57 @@
+"""The command line `packer`: pack a file of chunks, explain it, list stages, check a policy.
+
+    reading.py     JSON and JSON Lines -> chunks, block by block
+    json_text.py   one JSON text in blocks -> its values, one by one
+    faults.py      what the user did wrong -> a message with the place and the mend
+    rendering.py   the report and the explanations -> tables
+    vocabulary.py  the catalog of stages -> what can be listed of each
+    progress.py    a bar on the terminal when something takes more than a second
+    output.py      the two streams: bytes for programs, safe text for eyes
+    app.py         the commands
+
+Needs the extra `cli` (typer, rich); `import packer` imports none of it.
+"""
+
+import os
+import sys
+
+__all__ = ["main"]
+
+INTERRUPTED = 130
+"""128 + SIGINT, as shells count it."""
+
+
+def main() -> int:
+    """Run the command line on `sys.argv` and give the exit code: 0, 2 for bad use or bad input."""
+    try:
+        from .app import run
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("typer", "rich"):
+            raise
+        sys.stderr.write(
+            f"packer: the command line needs {error.name}; "
+            'install it with: pip install "chunk-packer[cli]"\n'
+        )
+        return 2
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    try:
+        code = run()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        _discard_the_rest()
+        return 0
+    return code
+
+
+def _discard_the_rest() -> None:
+    """Let the interpreter's own last flush go nowhere, so that a closed pipe ends quietly."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            os.dup2(nowhere, stream.fileno())

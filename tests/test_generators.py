@@ -1,0 +1,171 @@
+"""The generators make what they promise: every stage of the catalog, every kind of chunk."""
+
+import datetime as dt
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from packer import Chunk, Filter, Order, Pool, Selector
+from packer.algebra import checked_policy
+from packer.similarity import features
+from strategies import CATALOG
+from tests.generators import (
+    BUDGETS,
+    DOMAINS,
+    FILTERS,
+    FUNCTIONS,
+    NOW,
+    ORDERS,
+    PARSED,
+    SCORING,
+    SELECTORS,
+    Request,
+    chunk_lists,
+    fields_of,
+    holds_function,
+    kind_of,
+    policies,
+    pools,
+    requests,
+    stages,
+)
+
+few = settings(max_examples=15)
+
+T = TypeVar("T")
+
+
+def sample(strategy: st.SearchStrategy[T], size: int = 400) -> list[T]:
+    """Values of a strategy, the same every time."""
+    found: list[T] = []
+
+    @settings(
+        max_examples=size, derandomize=True, database=None, phases=[Phase.generate], deadline=None
+    )
+    @given(strategy)
+    def collect(value: T) -> None:
+        found.append(value)
+
+    collect()
+    return found
+
+
+@pytest.mark.parametrize("word", CATALOG)
+@few
+@given(data=st.data())
+def test_every_word_of_the_catalog_yields_its_stages(word: str, data: st.DataObject) -> None:
+    stage = data.draw(stages(word, wide=data.draw(st.booleans())))
+    assert type(stage) is kind_of(word)
+    assert stage.name == word
+
+
+def test_every_word_of_the_catalog_has_one_role() -> None:
+    assert sorted(FILTERS + SCORING + SELECTORS + ORDERS) == sorted(CATALOG)
+    assert all(issubclass(kind_of(word), Filter) for word in FILTERS + SCORING)
+    assert all(issubclass(kind_of(word), Selector) for word in SELECTORS)
+    assert all(issubclass(kind_of(word), Order) for word in ORDERS)
+
+
+def test_every_parameter_has_a_domain_that_is_known() -> None:
+    for word in CATALOG:
+        for field in fields_of(word):
+            kind = field.metadata["domain"][0]
+            assert kind in DOMAINS or (kind == "function" and word in FUNCTIONS)
+
+
+def test_words_with_a_function_are_those_that_cannot_be_parsed() -> None:
+    assert set(CATALOG) - set(PARSED) == set(FUNCTIONS)
+    assert {word for word in CATALOG if holds_function(word)} == set(FUNCTIONS)
+
+
+@pytest.mark.parametrize(
+    "word",
+    [word for word in CATALOG if any(f.default is not attrs.NOTHING for f in fields_of(word))],
+)
+def test_every_optional_argument_is_at_its_default_and_not(word: str) -> None:
+    made = sample(stages(word), 60)
+    for field in fields_of(word):
+        if field.default is not attrs.NOTHING:
+            assert {getattr(stage, field.name) == field.default for stage in made} == {True, False}
+
+
+@given(policies())
+def test_policies_lead_from_a_pool_to_a_selection_or_a_layout(policy: object) -> None:
+    assert checked_policy(policy)
+
+
+@given(requests(named=False))
+def test_requests_are_not_refused(request: Request) -> None:
+    assert len(request.packed()) <= len(request.chunks)
+
+
+def _cosines(pool: Pool) -> npt.NDArray[np.float32]:
+    unit = features(pool, "auto")[1].unit
+    return unit @ unit.T
+
+
+FEATURES: dict[str, Callable[[Pool], Any]] = {
+    "equal folded texts": lambda pool: (
+        len({" ".join(t.lower().split()) for t in pool.texts}) < len(pool)
+    ),
+    "equal scores": lambda pool: len(set(pool.scores.tolist())) < len(pool),
+    "scores that differ in the last bit": lambda pool: (
+        0.5 in pool.scores and 0.5000000000000001 in pool.scores
+    ),
+    "a negative score": lambda pool: (pool.scores < 0).any(),
+    "a free chunk": lambda pool: (pool.costs == 0).any(),
+    "a chunk too long for the budget": lambda pool: (pool.costs > pool.budget).any(),
+    "room for all of several": lambda pool: len(pool) > 3 and pool.costs.sum() <= pool.budget,
+    "some embedded, some not": lambda pool: (
+        pool.has_embedding.any() and not pool.has_embedding.all()
+    ),
+    "a zero vector": lambda pool: (
+        pool.embeddings is not None and (pool.has_embedding & ~pool.embeddings.any(axis=1)).any()
+    ),
+    "opposite vectors": lambda pool: _cosines(pool).min(initial=0.0) == -1.0,
+    "dates of every kind": lambda pool: (
+        {int, str, dt.datetime} <= set(map(type, pool.column("timestamp")))
+    ),
+    "text beyond the BMP": lambda pool: any(max(map(ord, t)) > 0xFFFF for t in pool.texts),
+    "text of one character": lambda pool: any(len(t) == 1 for t in pool.texts),
+    "what supersedes another chunk": lambda pool: "c0" in pool.column("supersedes"),
+}
+
+
+def test_pools_have_every_feature_that_matters() -> None:
+    made = sample(pools())
+    missing = {name for name, has in FEATURES.items() if not any(map(has, made))}
+    assert missing == set()
+
+
+@given(chunk_lists(distinct_scores=True, embedded=True))
+def test_scores_are_distinct_and_all_embedded_on_demand(chunks: list[Chunk]) -> None:
+    assert len({chunk.score for chunk in chunks}) == len(chunks)
+    assert all(chunk.embedding is not None and len(chunk.embedding) == 3 for chunk in chunks)
+
+
+@given(chunk_lists(embedded=False))
+def test_none_is_embedded_on_demand(chunks: list[Chunk]) -> None:
+    assert all(chunk.embedding is None for chunk in chunks)
+    assert [chunk.id for chunk in chunks] == [f"c{at}" for at in range(len(chunks))]
+
+
+def test_untidy_chunks_have_missing_and_repeated_ids_and_blank_texts() -> None:
+    made = sample(chunk_lists(named=False), 200)
+    ids = [[chunk.id for chunk in chunks] for chunks in made]
+    assert any({None, "chunk-1"} <= set(names) for names in ids)
+    assert any(names.count("c0") > 1 for names in ids)
+    assert any(not chunk.content.strip() for chunks in made for chunk in chunks)
+
+
+def test_calls_are_of_a_fixed_moment_and_of_budgets_small_and_huge() -> None:
+    assert NOW.utcoffset() == dt.timedelta(0)
+    budgets = sample(BUDGETS, 100)
+    assert min(budgets) == 1
+    assert max(budgets) > 2**63

@@ -1,0 +1,77 @@
+"""Kernels with no folder to keep them in: they still run, and one warning says so."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled, so nothing is kept"
+)
+
+# numba asks its locators in turn for a folder; as root every folder is writable, so they refuse
+REFUSE = """
+from numba.core import caching
+for locator in caching.CacheImpl._locator_classes:
+    locator.from_function = classmethod(lambda cls, function, file: None)
+"""
+PACK = """
+import json, warnings
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    from packer import Chunk, kernels, pack
+    from strategies import greedy
+    for name in kernels.__all__:
+        getattr(kernels, name)
+    chunks = [Chunk("abcd", 0.9, tokens=1), Chunk("abce", 0.5, tokens=1)]
+    diversity = pack(chunks, greedy, budget=9).report.diversity
+told = [(one.category.__name__, str(one.message)) for one in caught]
+print(json.dumps([diversity, told]))
+"""
+
+
+def run(program: str, **environment: str) -> tuple[float, list[list[str]]]:
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+    )
+    diversity, told = json.loads(done.stdout)
+    return diversity, told
+
+
+def test_without_a_writable_folder_kernels_run_with_exactly_one_warning() -> None:
+    diversity, told = run(REFUSE + PACK)
+    assert diversity == 1 - 1 / 3
+    ((category, message),) = told
+    assert category == "RuntimeWarning"
+    assert message == (
+        "no folder for compiled kernels is writable, so this process compiles them anew "
+        "(some seconds); set NUMBA_CACHE_DIR to a writable folder to keep them"
+    )
+
+
+def test_with_a_writable_folder_kernels_are_kept_there_without_a_warning(tmp_path: Path) -> None:
+    assert run(PACK, NUMBA_CACHE_DIR=str(tmp_path)) == (1 - 1 / 3, [])
+    assert list(tmp_path.rglob("*.nbi"))
+
+
+def test_any_other_error_of_the_compiler_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    import numba
+
+    from packer.kernels import _jit
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("something else")
+
+    monkeypatch.setattr(numba, "njit", broken)
+    with pytest.raises(RuntimeError, match="something else"):
+        _jit.kernel(broken)
