@@ -17,6 +17,7 @@ The vocabulary of stages is the package `strategies`; importing neither imports 
 """
 
 from .algebra import Filter, Order, Policy, Selector, Stage
+from .budget import Budget
 from .errors import PackError
 from .facade import Packer, pack
 from .pool import Layout, Pool, Selection
@@ -30,10 +31,12 @@ from .records import (
     Report,
     StageTrace,
 )
+from .template import Template
 from .tokens import TokenCounter, approximate, tokenizer, utf8_estimate, utf8_upper_bound
 from .warming import warm
 
 __all__ = [
+    "Budget",
     "Chunk",
     "Exclusion",
     "Filter",
@@ -52,6 +55,7 @@ __all__ = [
     "Selector",
     "Stage",
     "StageTrace",
+    "Template",
     "TokenCounter",
     "approximate",
     "pack",

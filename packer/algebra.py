@@ -30,6 +30,7 @@ import numpy as np
 from .errors import InvalidPolicy, InvalidStrategy, shown
 from .literals import literal
 from .pool import Layout, Pool, Selection
+from .trimming import trimmed
 
 __all__ = [
     "Chain",
@@ -246,6 +247,8 @@ def advance(step: Step[Any, Any], state: Any, text: str) -> Any:
             result.close()  # a coroutine: closed, it does not warn that nobody awaited it
         message = f"{text} gave {shown(result)}; it must give {_ROLES[step.gives]}"
         raise InvalidStrategy(message, details={"stage": text})
+    if isinstance(result, Selection) and result.pool.cutting is not None:
+        result = trimmed(result)
     if _accounted(result) != _accounted(state):
         message = (
             f"{text} had {_accounted(state)} chunks to account for and accounts for "

@@ -1,38 +1,53 @@
-"""What the caller asked for, checked once: budget, overhead, counter, query, now."""
+"""What the caller asked for, checked once: budget, overhead, counter, query, now, template."""
 
 import datetime as dt
 from typing import Any, final
 
 import attrs
-import numpy as np
 
+from .budget import available, is_int
 from .errors import InvalidBudget, InvalidCounter, InvalidParameter, InvalidTimestamp, shown
+from .template import Template
 from .timestamps import instant
-from .tokens import MOST_TOKENS, CountTokens
+from .tokens import MOST_TOKENS, CountTokens, count
 
-__all__ = ["Call", "checked_call", "is_int"]
+__all__ = ["Call", "checked_call"]
 
 
 @final
 @attrs.frozen(kw_only=True)
 class Call:
-    """`budget` and `overhead` (charged per chunk) in tokens; `now` is aware."""
+    """What was asked for; `overhead` is charged per chunk, `now` is aware.
+
+    `limit` is the caller's budget, `budget` what chunks may be charged: the same, but for a
+    template, whose header and footer (`fixed`) are charged once, and whose separator (`between`)
+    stands between chunks, while each is charged one.
+    """
 
     budget: int
     overhead: int
     count_tokens: CountTokens
     query: str | None
     now: dt.datetime | None
+    limit: int
+    fixed: int = 0
+    between: int = 0
+    template: Template | None = None
 
 
-def checked_call(budget: Any, overhead: Any, count_tokens: Any, query: Any, now: Any) -> Call:
+def checked_call(
+    budget: Any,
+    overhead: Any,
+    count_tokens: Any,
+    query: Any,
+    now: Any,
+    template: Any = None,
+) -> Call:
     """The call with these arguments.
 
     Raises INVALID_BUDGET, INVALID_COUNTER, INVALID_PARAMETER or INVALID_TIMESTAMP.
     """
-    if not is_int(budget) or budget < 1:
-        message = f"budget is {shown(budget)}; give an int above 0, in tokens"
-        raise InvalidBudget(message, details={"budget": budget})
+    limit = available(budget)
     if not is_int(overhead) or not 0 <= overhead <= MOST_TOKENS:
         message = f"overhead is {shown(overhead)}; give an int of 0 or more, in tokens per chunk"
         raise InvalidBudget(message, details={"overhead": overhead})
@@ -42,12 +57,25 @@ def checked_call(budget: Any, overhead: Any, count_tokens: Any, query: Any, now:
     if query is not None and not isinstance(query, str):
         message = f"query is {shown(query)}; give the request's words as text, or None"
         raise InvalidParameter(message, details={"query": query})
+    if template is not None and not isinstance(template, Template):
+        message = f"template is {shown(template)}; give a Template, as in Template('{{content}}')"
+        raise InvalidParameter(message, details={"template": template})
+    fixed, between = 0, 0
+    if template is not None:
+        ends = template.header + template.footer
+        fixed = count(count_tokens, ends, "the header and footer") if ends else 0
+        if template.separator:
+            between = count(count_tokens, template.separator, "the separator")
     return Call(
-        budget=int(budget),
+        budget=max(limit - fixed + between, 0),
         overhead=int(overhead),
         count_tokens=count_tokens,
         query=query,
         now=_moment(now),
+        limit=limit,
+        fixed=fixed,
+        between=between,
+        template=template,
     )
 
 
@@ -64,8 +92,3 @@ def _moment(now: Any) -> dt.datetime | None:
         pass
     message = f"now is {shown(now)}; give a datetime, ISO 8601 text, or epoch seconds"
     raise InvalidTimestamp(message, details={"now": now})
-
-
-def is_int(value: object) -> bool:
-    """Whether the value is an integer, Python's or numpy's; a bool is none."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)

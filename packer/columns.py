@@ -1,14 +1,27 @@
 """The columns of a call: made once by `packer.intake`, shared by every pool, never changed."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import final
+from types import MappingProxyType
+from typing import Final, final
 
 import attrs
 
-from .arrays import Bools, Floats, Ints, Vectors
+from .arrays import Bools, Floats, Ints, Vectors, sealed
 from .records import Reason
 
-__all__ = ["Candidates", "Cut"]
+__all__ = ["Candidates", "Cut", "Original"]
+
+
+@final
+@attrs.frozen
+class Original:
+    """The text and the tokens of a chunk as it came in, where a stage wrote another text."""
+
+    text: str
+    tokens: int
+
+
+_NONE: Final[Mapping[int, Original]] = MappingProxyType({})
 
 
 @final
@@ -19,7 +32,7 @@ class Candidates:
     `scores` float64[m], finite; `tokens` int64[m], >= 0; `vectors` float32[m, d] as given (zero
     rows where `has_vector`, bool[m], is False), or None when no chunk has an embedding;
     `source_rows` int64[m], the place of each in the caller's input.  `texts` is None for arrays
-    that came without.
+    that came without.  `originals`: of each row whose text a stage shortened, what it was.
     """
 
     ids: Sequence[str]
@@ -30,6 +43,7 @@ class Candidates:
     vectors: Vectors | None
     has_vector: Bools
     source_rows: Ints
+    originals: Mapping[int, Original] = _NONE
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -37,6 +51,24 @@ class Candidates:
     def text(self, row: int) -> str:
         """The content of a row, empty where the arrays came without texts."""
         return "" if self.texts is None else self.texts[row]
+
+    def original(self, row: int) -> Original:
+        """The text and the tokens of a row as they came in."""
+        return self.originals.get(row) or Original(self.text(row), int(self.tokens[row]))
+
+    def rewritten(self, rows: Ints, texts: Sequence[str], tokens: Sequence[int]) -> "Candidates":
+        """The table with other texts and tokens in these rows.  O(m)."""
+        changed = dict(enumerate(self.texts or ()))
+        changed.update(zip(rows.tolist(), texts, strict=True))
+        counted = self.tokens.copy()
+        counted[rows] = tokens
+        originals = {row: self.original(row) for row in rows.tolist()}
+        return attrs.evolve(
+            self,
+            texts=list(changed.values()),
+            tokens=sealed(counted),
+            originals={**self.originals, **originals},
+        )
 
 
 @final
@@ -59,3 +91,16 @@ class Cut:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def only(self, places: Ints) -> "Cut":
+        """The cut of some of its rows: those at these places."""
+        near, similarity = self.redundant_with, self.similarity
+        return Cut(
+            self.stage,
+            self.reason,
+            self.rows[places],
+            self.scores[places],
+            lambda place: self.detail(int(places[place])),
+            None if near is None else near[places],
+            None if similarity is None else similarity[places],
+        )

@@ -3,38 +3,46 @@
 import datetime as dt
 import time
 from collections.abc import Iterable
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import attrs
 
 from .algebra import Policy, Step, advance, audit, checked_policy
+from .budget import Budget
 from .call import Call, checked_call
 from .intake import ChunkLike, OnInvalid
 from .outcome import packed
 from .pool import Layout, Pool, Selection
 from .records import Packed, StageTrace
+from .rendering import Rendered, fitted
+from .template import Template
 from .tokens import CountTokens, approximate
 
 __all__ = ["Packer", "pack"]
+
+_Steps: TypeAlias = tuple[tuple[Step[Any, Any], str], ...]
 
 
 def pack(
     chunks: Iterable[ChunkLike],
     policy: Policy,
     *,
-    budget: int,
+    budget: int | Budget,
     overhead: int = 0,
     count_tokens: CountTokens = approximate,
     query: str | None = None,
+    template: Template | None = None,
     on_invalid: OnInvalid = "raise",
     now: dt.datetime | str | float | None = None,
 ) -> Packed:
     """Choose which chunks go into the context window, in what order, and say why.
 
-    `chunks`: `Chunk`s, or mappings with the same keys.  `budget`: tokens, an int above 0.
-    `overhead`: tokens charged for each chunk (separators, citation marks).  `count_tokens`: for
-    chunks that come without `tokens`.  `query`: the request's words, for stages that look at
-    them.  `now`: for stages that look at age; the clock when left out.  `on_invalid`: "raise"
+    `chunks`: `Chunk`s, or mappings with the same keys.  `budget`: tokens, an int above 0, or a
+    `Budget`.  `overhead`: tokens charged for each chunk (separators, citation marks).
+    `count_tokens`: for chunks that come without `tokens`.  `query`: the request's words, for
+    stages that look at them.  `template`: how the chunks are written; each is then charged what
+    its written form costs, whatever `tokens` says (those stay the tokens of its content), and
+    ``count_tokens(packed.text())`` is at most the budget, whatever the counter.  `now`: for stages that look at age; the clock when left out.  `on_invalid`: "raise"
     names all bad chunks at once, "exclude" sets them aside with the reason `invalid`.
 
     Nothing that fits, or no chunks, gives an empty `Packed` with a full report.
@@ -59,6 +67,7 @@ def pack(
         budget=budget,
         overhead=overhead,
         count_tokens=count_tokens,
+        template=template,
         on_invalid=on_invalid,
     )
     return packer.pack(chunks, query=query, now=now)
@@ -69,7 +78,7 @@ def pack(
 class _Program:
     """A policy taken apart once: its steps, their texts, and what the report calls it."""
 
-    steps: tuple[tuple[Step[Any, Any], str], ...]
+    steps: _Steps
     policy: str
     strategy: str
     ordering: str
@@ -102,17 +111,20 @@ class Packer:
     """
 
     policy: Policy
-    budget: int = attrs.field(kw_only=True)
+    budget: int | Budget = attrs.field(kw_only=True)
     overhead: int = attrs.field(default=0, kw_only=True)
     count_tokens: CountTokens = attrs.field(default=approximate, kw_only=True)
     query: str | None = attrs.field(default=None, kw_only=True)
+    template: Template | None = attrs.field(default=None, kw_only=True)
     on_invalid: OnInvalid = attrs.field(default="raise", kw_only=True)
     now: dt.datetime | str | float | None = attrs.field(default=None, kw_only=True)
     _program: _Program = attrs.field(init=False, repr=False, eq=False)
     _call: Call = attrs.field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
-        call = checked_call(self.budget, self.overhead, self.count_tokens, self.query, self.now)
+        call = checked_call(
+            self.budget, self.overhead, self.count_tokens, self.query, self.now, self.template
+        )
         object.__setattr__(self, "_call", call)
         object.__setattr__(self, "_program", _Program.of(self.policy))
 
@@ -138,7 +150,7 @@ class Packer:
         moment = dt.datetime.now(dt.UTC)
         call = self._call_at(moment, query, now)
         pool = Pool.of_chunks(chunks, call, self.on_invalid)
-        layout, stages = self._run(pool)
+        layout, rendered, stages = self._run(pool)
         return packed(
             layout,
             policy=self._program.policy,
@@ -147,6 +159,7 @@ class Packer:
             stages=stages,
             timestamp=moment.isoformat(timespec="milliseconds"),
             duration_ms=(time.perf_counter() - started) * 1e3,
+            rendered=rendered,
         )
 
     def select(
@@ -158,7 +171,7 @@ class Packer:
     ) -> Layout:
         """The layout of a pool (see `Pool.from_arrays`): `layout.rows` index the caller's arrays.
 
-        The path without records: nothing is counted, and no report is built.
+        The path without records: no report is built, and only for a template is text counted.
 
         >>> from strategies import greedy
         >>> pool = Pool.from_arrays(scores=[0.2, 0.9, 0.5], tokens=[60, 60, 30])
@@ -166,6 +179,8 @@ class Packer:
         [1, 2]
         """
         state: Any = pool.with_call(self._call_at(dt.datetime.now(dt.UTC), query, now))
+        if self.template is not None:
+            return self._run(state)[0]
         for step, text in self._program.steps:
             state = advance(step, state, text)
         return _shown(state)
@@ -181,21 +196,61 @@ class Packer:
             self.count_tokens,
             self.query if query is None else query,
             next(given for given in (now, self._call.now, moment) if given is not None),
+            self.template,
         )
 
-    def _run(self, pool: Pool) -> tuple[Layout, tuple[StageTrace, ...]]:
+    def _run(self, pool: Pool) -> tuple[Layout, Rendered | None, tuple[StageTrace, ...]]:
+        """The layout, its text where there is a template, and what each stage did."""
         state: Any = pool
-        traces = []
-        chunks, tokens = len(pool), int(pool.costs.sum())
-        for step, text in self._program.steps:
-            started = time.perf_counter_ns()
+        traces: list[StageTrace] = []
+        started = time.perf_counter_ns()
+        before = len(pool), int(pool.costs.sum())
+        steps = self._program.steps
+        if self.template is not None:
+            filters = sum(step.gives is Pool for step, _ in steps)
+            steps, last = steps[:filters], steps[filters:]
+        for step, text in steps:
             state = advance(step, state, text)
-            spent = (time.perf_counter_ns() - started) / 1e3
-            before = chunks, tokens
-            if step.gives is not Layout:
-                chunks, tokens = len(state), int(state.costs.sum())
-            traces.append(StageTrace(text, before[0], chunks, before[1], tokens, spent))
-        return _shown(state), tuple(traces)
+            after = (len(state), int(state.costs.sum())) if step.gives is not Layout else before
+            ended = time.perf_counter_ns()
+            traces.append(_trace(text, before, after, ended - started))
+            before, started = after, ended
+        if self.template is None:
+            return _shown(state), None, tuple(traces)
+        rendered, spent = _fitted(state, last)
+        audit(rendered.layout)
+        after = len(rendered.layout), rendered.used
+        for (_, text), nanoseconds in zip(last, spent, strict=True):
+            traces.append(_trace(text, before, after, nanoseconds))
+            before = after
+        return rendered.layout, rendered, tuple(traces)
+
+
+def _fitted(pool: Pool, steps: _Steps) -> tuple[Rendered, list[int]]:
+    """The text that a selector, and an order where there is one, make; and how long each took.
+
+    The first time is of all but the order: of the selector's choices, and of the counts.
+    """
+    (selector, word), *orders = steps
+    arranging = [0] * len(orders)
+
+    def arrange(selection: Selection) -> Layout:
+        if not orders:
+            return selection.in_order()
+        began = time.perf_counter_ns()
+        layout: Layout = advance(orders[0][0], selection, orders[0][1])
+        arranging[0] += time.perf_counter_ns() - began
+        return layout
+
+    began = time.perf_counter_ns()
+    rendered = fitted(pool, lambda candidates: advance(selector, candidates, word), arrange)
+    return rendered, [time.perf_counter_ns() - began - sum(arranging), *arranging]
+
+
+def _trace(
+    text: str, before: tuple[int, int], after: tuple[int, int], nanoseconds: int
+) -> StageTrace:
+    return StageTrace(text, before[0], after[0], before[1], after[1], nanoseconds / 1e3)
 
 
 def _shown(state: Selection | Layout) -> Layout:

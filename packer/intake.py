@@ -19,7 +19,7 @@ from .records import EMPTY, Chunk, Exclusion, Metadata, Reason, Warning
 from .tokens import MOST_TOKENS, CountTokens, counter_name, counts, is_estimate
 from .validation import STAGE, find_faults, read_records, refusal, set_aside
 
-__all__ = ["ChunkLike", "Intake", "OnInvalid", "from_arrays", "from_chunks"]
+__all__ = ["ChunkLike", "Intake", "OnInvalid", "estimates", "from_arrays", "from_chunks"]
 
 ChunkLike: TypeAlias = Chunk | Mapping[str, Any]
 OnInvalid: TypeAlias = Literal["raise", "exclude"]
@@ -87,7 +87,7 @@ def from_chunks(
         source_rows=sealed(columns.at),
     )
     estimated = counted > 0 and is_estimate(count_tokens)
-    warnings = (_estimates(counted, len(candidates), count_tokens),) if estimated else ()
+    warnings = (estimates(counted, len(candidates), count_tokens),) if estimated else ()
     return _in_play(candidates, invalid, warnings, estimated=estimated)
 
 
@@ -209,7 +209,8 @@ def _tokens(columns: _Columns, count_tokens: CountTokens) -> tuple[Ints, int]:
     return known, len(to_count)
 
 
-def _estimates(counted: int, count: int, count_tokens: CountTokens) -> Warning:
+def estimates(counted: int, count: int, count_tokens: CountTokens) -> Warning:
+    """The warning that so many of the counts are estimates."""
     words = (
         f"{counted} of {count} token counts are estimates ({counter_name(count_tokens)}); "
         "give `tokens`, or count with a tokenizer, where the window must hold for sure"

@@ -5,11 +5,13 @@ from typing import Final
 import numpy as np
 
 from .arrays import Floats
-from .columns import Candidates, Cut
+from .columns import Cut
 from .pool import Layout, Pool
-from .records import Deferred, Exclusion, Packed, PackedChunk, Report, StageTrace
+from .records import Deferred, Exclusion, Packed, PackedChunk, Reason, Report, StageTrace
+from .rendering import Rendered
 from .similarity import diversity
 from .tokens import counter_name
+from .validation import STAGE
 
 __all__ = ["packed", "position_quality"]
 
@@ -26,13 +28,14 @@ def packed(
     stages: tuple[StageTrace, ...],
     timestamp: str,
     duration_ms: float,
+    rendered: Rendered | None = None,
 ) -> Packed:
-    """The result of a call."""
+    """The result of a call; `rendered`: its text, where a template wrote it."""
     pool = layout.pool
-    used = int(pool.costs[layout.pool_rows].sum())
+    used = int(pool.costs[layout.pool_rows].sum()) if rendered is None else rendered.used
     report = Report(
         tokens_used=used,
-        budget=pool.call.budget,
+        budget=pool.call.limit,
         selected_count=len(layout),
         excluded_count=len(pool.invalid) + sum(map(len, pool.cuts)),
         policy=policy,
@@ -48,8 +51,10 @@ def packed(
         excluded=Deferred(lambda: _exclusions(pool)),
         diversity=Deferred(lambda: diversity(layout)),
         position_quality=Deferred(lambda: position_quality(layout.scores)),
+        rendered_tokens=None if rendered is None else rendered.tokens,
     )
-    return Packed(Deferred(lambda: _packed_chunks(layout)), report)
+    text = None if rendered is None else rendered.text
+    return Packed(Deferred(lambda: _packed_chunks(layout)), report, text)
 
 
 def position_quality(scores: Floats) -> float | None:
@@ -82,33 +87,34 @@ def _packed_chunks(layout: Layout) -> tuple[PackedChunk, ...]:
             tokens=int(table.tokens[row]),
             position=position,
             metadata=table.metadata[row],
+            original_tokens=table.originals[row].tokens if row in table.originals else None,
         )
         for position, row in enumerate(layout.table_rows.tolist())
     )
 
 
 def _exclusions(pool: Pool) -> tuple[Exclusion, ...]:
-    cuts = [_exclusion(pool.candidates, cut, at) for cut in pool.cuts for at in range(len(cut))]
+    cuts = [_exclusion(pool, cut, at) for cut in pool.cuts for at in range(len(cut))]
     return (*pool.invalid, *cuts)
 
 
-def _exclusion(table: Candidates, cut: Cut, at: int) -> Exclusion:
-    row = int(cut.rows[at])
+def _exclusion(pool: Pool, cut: Cut, at: int) -> Exclusion:
+    table, row = pool.candidates, int(cut.rows[at])
     score, current = float(table.scores[row]), float(cut.scores[at])
-    told = (
-        [cut.detail(at)]
-        if score == current
-        else [
-            cut.detail(at),
-            f"score {current:.6g} here, {score:.6g} as given",
-        ]
-    )
+    original = table.original(row)
+    told = [cut.detail(at)]
+    if score != current:
+        told.append(f"score {current:.6g} here, {score:.6g} as given")
+    if row in table.originals:
+        told.append(f"shortened to {table.tokens[row]} of {original.tokens} tokens")
+    if pool.call.fixed and cut.reason is Reason.BUDGET and cut.stage != STAGE:
+        told.append(f"header and footer cost {pool.call.fixed}")
     near = None if cut.redundant_with is None else int(cut.redundant_with[at])
     return Exclusion(
         id=table.ids[row],
-        content=table.text(row),
+        content=original.text,
         score=score,
-        tokens=int(table.tokens[row]),
+        tokens=original.tokens,
         reason=cut.reason,
         stage=cut.stage,
         redundant_with=None if near is None else table.ids[near],

@@ -21,13 +21,15 @@ import numpy.typing as npt
 
 from .arrays import Bools, Floats, Ints, Vectors, sealed
 from .call import Call, checked_call
+from .charging import charges, lacking
 from .columns import Candidates, Cut
 from .errors import InvalidParameter, InvalidStrategy, shown
-from .intake import ChunkLike, Intake, OnInvalid, from_arrays, from_chunks
+from .intake import ChunkLike, Intake, OnInvalid, estimates, from_arrays, from_chunks
 from .records import Chunk, Exclusion, Optimality, Reason, Warning
-from .tokens import CountTokens, approximate
+from .tokens import CountTokens, approximate, counts, is_estimate
+from .validation import STAGE, refusal
 
-__all__ = ["Detail", "Layout", "Pool", "Selection"]
+__all__ = ["Cutting", "Detail", "Layout", "Pool", "Selection"]
 
 T = TypeVar("T")
 
@@ -39,12 +41,25 @@ UNLIMITED: Final = 2**62
 
 
 @final
+@attrs.frozen
+class Cutting:
+    """That the first chunk which does not fit is cut, at least to `min_tokens`.
+
+    `spare`: tokens that stay free, as the rendered text needed them for its joins.
+    """
+
+    min_tokens: int
+    spare: int = 0
+
+
+@final
 @attrs.frozen(eq=False, kw_only=True)
 class Pool:
     """The candidates still in play, n rows, and what happened so far.
 
     `rows` int64[n] are their places in the table `candidates`, `scores` float64[n] the current
-    scores, `costs` int64[n] tokens + overhead.  `stage` is the text of the stage that is at work.
+    scores, `costs` int64[n] tokens (with a template, of the rendered form) + overhead.  `stage`
+    is the text of the stage that is at work.
     """
 
     candidates: Candidates
@@ -57,6 +72,7 @@ class Pool:
     warnings: tuple[Warning, ...] = ()
     invalid: tuple[Exclusion, ...] = ()
     estimated: bool = False
+    cutting: Cutting | None = None
     _derived: dict[str, Any] = attrs.field(factory=dict, repr=False)
     _above: "tuple[Pool, Ints] | None" = attrs.field(default=None, repr=False)
 
@@ -89,7 +105,7 @@ class Pool:
         cls, chunks: Iterable[ChunkLike], call: Call, on_invalid: OnInvalid = "raise"
     ) -> "Pool":
         """The pool of these chunks for a call that was checked before."""
-        return cls._of(from_chunks(chunks, call.count_tokens, on_invalid), call)
+        return cls._of(from_chunks(chunks, call.count_tokens, on_invalid), call, on_invalid)
 
     @classmethod
     def from_arrays(
@@ -123,10 +139,10 @@ class Pool:
         return cls._of(from_arrays(scores, tokens, embeddings, ids, texts, metadata), call)
 
     @classmethod
-    def _of(cls, intake: Intake, call: Call) -> "Pool":
+    def _of(cls, intake: Intake, call: Call, on_invalid: OnInvalid = "raise") -> "Pool":
         table, rows = intake.candidates, intake.rows
         whole = len(rows) == len(table)
-        return cls(
+        pool = cls(
             candidates=table,
             call=call,
             rows=rows,
@@ -137,10 +153,16 @@ class Pool:
             invalid=intake.invalid,
             estimated=intake.estimated,
         )
+        return pool if call.template is None else _rendered(pool, on_invalid)
 
     def with_call(self, call: Call) -> "Pool":
         """The same chunks for another call."""
-        return self._but(call=call, costs=_costs(self.candidates, self.rows, call))
+        pool = self._but(call=call, costs=_costs(self.candidates, self.rows, call))
+        return pool if call.template is None else _rendered(pool, "raise")
+
+    def within(self, budget: int) -> "Pool":
+        """The same chunks for a call that may charge them so much in all."""
+        return self._but(call=attrs.evolve(self.call, budget=budget))
 
     def _but(self, **changes: Any) -> "Pool":
         """The pool with some fields changed; `attrs.evolve` takes three times as long."""
@@ -319,6 +341,31 @@ class Pool:
             raise InvalidStrategy(message, details={"stage": self.stage})
         return self._but(scores=sealed(column + 0.0))
 
+    def rewrite(self, rows: Ints, texts: Sequence[str]) -> "Pool":
+        """The pool with shorter texts in these rows (int64[k]), counted and charged anew.
+
+        Records keep what a text was: `PackedChunk.original_tokens`, and exclusions in full.
+        Embeddings stay those of the whole.  O(m), and two calls of the counter a row.
+
+        Raises INVALID_COUNTER for a counter that does not count.
+        """
+        at = self.rows[rows]
+        ids = [self.candidates.ids[row] for row in at.tolist()]
+        table = self.candidates.rewritten(at, texts, counts(self.call.count_tokens, texts, ids))
+        costs = self.costs.copy()
+        costs[rows] = charges(table, at, self.call)
+        return self._but(candidates=table, costs=sealed(costs), _derived={}, _above=None)
+
+    def cut_to_fill(self, min_tokens: int) -> "Pool":
+        """The pool whose selector cuts the first chunk that does not fit, to `min_tokens` or more."""
+        return self._but(cutting=Cutting(min_tokens))
+
+    def spare(self, tokens: int) -> "Pool":
+        """The pool that leaves so many tokens free where it cuts a chunk to fill."""
+        if self.cutting is None:
+            return self
+        return self._but(cutting=attrs.evolve(self.cutting, spare=tokens))
+
     def warn(self, code: str, message: str, rows: Iterable[int] = ()) -> "Pool":
         """The pool with a warning for the report, about these rows."""
         ids = self.candidates.ids
@@ -423,8 +470,36 @@ _SETTERS: Final = [(field.name, getattr(Pool, field.name).__set__) for field in 
 
 def _costs(table: Candidates, rows: Ints, call: Call) -> Ints:
     """int64[n]: what each of these rows costs, tokens + overhead."""
+    if call.template is not None:
+        return sealed(charges(table, rows, call))
     tokens = table.tokens if len(rows) == len(table) else table.tokens[rows]
     return sealed(tokens + call.overhead)
+
+
+def _rendered(pool: Pool, on_invalid: OnInvalid) -> Pool:
+    """The pool without what its template cannot write; all are out where its ends do not fit.
+
+    Raises INVALID_CHUNK, naming every chunk that lacks a field, unless `on_invalid` is "exclude".
+    """
+    table, call, stage = pool.candidates, pool.call, pool.stage
+    assert call.template is not None  # or nobody asks
+    if table.texts is None:
+        message = "a template writes texts, and the pool was made from arrays without `texts`"
+        raise InvalidParameter(message, details={"template": call.template})
+    lacks, told = lacking(table, pool.rows, call.template.keys)
+    if told and on_invalid == "raise":
+        places = table.source_rows[pool.rows[lacks]].tolist()
+        ids = {int(at): table.ids[row] for row, at in enumerate(table.source_rows.tolist())}
+        raise refusal({at: [words] for at, words in zip(places, told, strict=True)}, ids)
+    words = dict(zip(np.flatnonzero(lacks).tolist(), told, strict=True))
+    pool = pool.at(STAGE).keep(~lacks, reason=Reason.INVALID, detail=words.get)
+    if call.fixed > call.limit:
+        why = f"header and footer alone cost {call.fixed} tokens of a budget of {call.limit}"
+        pool = pool.keep(np.zeros(len(pool), np.bool_), reason=Reason.BUDGET, detail=why)
+    if len(pool) and is_estimate(call.count_tokens) and not pool.estimated:
+        warning = estimates(len(pool), len(table), call.count_tokens)
+        pool = pool._but(estimated=True, warnings=(*pool.warnings, warning))  # noqa: SLF001
+    return pool.at(stage)
 
 
 def _reason(reason: Reason | str) -> Reason:

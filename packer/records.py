@@ -159,7 +159,10 @@ class Chunk:
 @final
 @attrs.frozen
 class PackedChunk:
-    """A chunk that is in: `position` is its place in the output, `tokens` without overhead."""
+    """A chunk that is in: `position` is its place in the output, `tokens` those of `content`.
+
+    `original_tokens`: where `trim` or `shrink` made the content shorter, the tokens of the whole.
+    """
 
     id: str
     content: str
@@ -167,6 +170,7 @@ class PackedChunk:
     tokens: int
     position: int
     metadata: Mapping[str, object] = attrs.field(default=EMPTY, hash=False)
+    original_tokens: int | None = None
 
 
 @final
@@ -268,8 +272,10 @@ def _known(value: T) -> Deferred[T]:
 class Report:
     """What was packed, at what cost, and why the rest was not.
 
-    `tokens_used` includes overhead, and `tokens_used + tokens_remaining == budget`.  `policy` is
-    the text of the policy, `strategy` and `ordering` the names of its selector and order.
+    `tokens_used` includes overhead, and `tokens_used + tokens_remaining == budget`.
+    `rendered_tokens`: with a template, what the text of `Packed.text` costs, counted as a whole;
+    `tokens_used` is then that and the overhead.  `policy` is the text of the policy, `strategy`
+    and `ordering` the names of its selector and order.
     `estimated` says whether a token count in it comes from an estimate.  `timestamp` (ISO 8601,
     UTC), `duration_ms` and the times of the stages are left out of `==`.
     """
@@ -360,6 +366,7 @@ class Packed:
 
     _chunks: Deferred[tuple[PackedChunk, ...]]
     report: Report
+    _rendered: str | None = attrs.field(default=None, repr=False)
 
     __hash__ = None  # type: ignore[assignment]  # metadata in it need not hash
 
@@ -374,9 +381,20 @@ class Packed:
     def __iter__(self) -> Iterator[PackedChunk]:
         return iter(self.chunks)
 
-    def text(self, separator: str = "\n\n") -> str:
-        """The contents in order, joined by `separator`."""
-        return separator.join(chunk.content for chunk in self.chunks)
+    def text(self, separator: str | None = None) -> str:
+        """The contents in order, joined by `separator` (two line breaks when left out).
+
+        With a template the very text that was counted; the separator is the template's then.
+
+        Raises INVALID_PARAMETER for a separator beside a template.
+        """
+        if self._rendered is None:
+            between = "\n\n" if separator is None else separator
+            return between.join(chunk.content for chunk in self.chunks)
+        if separator is not None:
+            message = f"the text is the template's; give its separator as Template(separator={separator!r})"
+            raise InvalidParameter(message, details={"separator": separator})
+        return self._rendered
 
     def why(self, id: str) -> str:  # noqa: A002 (the name of the chunk's field)
         """One line on why the chunk is in or out; one more for each duplicate of its id.
@@ -385,7 +403,7 @@ class Packed:
         """
         lines = [
             f"{chunk.id} is in at position {chunk.position} of {len(self)}: score "
-            f"{chunk.score:g}, {chunk.tokens} tokens, chosen by {self.report.strategy}"
+            f"{chunk.score:g}, {_tokens_text(chunk)}, chosen by {self.report.strategy}"
             for chunk in self.chunks
             if chunk.id == id
         ]
@@ -405,6 +423,11 @@ class Packed:
     def to_json(self, indent: int | None = None) -> str:
         """`to_dict` as JSON text; NaN becomes null, dates become ISO 8601 text."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=indent)
+
+
+def _tokens_text(chunk: PackedChunk) -> str:
+    shortened = "" if chunk.original_tokens is None else f" of {chunk.original_tokens}"
+    return f"{chunk.tokens}{shortened} tokens"
 
 
 def _why_out(out: Exclusion) -> str:

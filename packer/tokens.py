@@ -17,6 +17,7 @@ __all__ = [
     "CountTokens",
     "TokenCounter",
     "approximate",
+    "count",
     "counter_name",
     "counts",
     "is_estimate",
@@ -157,25 +158,29 @@ def counts(count_tokens: CountTokens, texts: Sequence[str], ids: Sequence[str]) 
 
     Raises INVALID_COUNTER for a result that is no int of 0 or more.
     """
-    found = []
-    for text, id_ in zip(texts, ids, strict=True):
-        try:
-            number: Any = count_tokens(text)
-        except Exception as error:
-            error.add_note(f"raised by the token counter for chunk {id_!r}")
-            raise
-        found.append(_count(number, count_tokens, id_))
-    return found
+    return [
+        count(count_tokens, text, f"chunk {id_!r}", id_)
+        for text, id_ in zip(texts, ids, strict=True)
+    ]
 
 
-def _count(number: Any, count_tokens: CountTokens, id_: str) -> int:
+def count(count_tokens: CountTokens, text: str, what: str, id_: str | None = None) -> int:
+    """The tokens of one text; `what` names it in an error, `id_` its chunk.
+
+    Raises INVALID_COUNTER for a result that is no int of 0 or more.
+    """
+    try:
+        number: Any = count_tokens(text)
+    except Exception as error:
+        error.add_note(f"raised by the token counter for {what}")
+        raise
     if isinstance(number, int | np.integer) and not isinstance(number, bool):
         if 0 <= number <= MOST_TOKENS:
             return int(number)
     elif inspect.iscoroutine(number):
         number.close()
     message = (
-        f"the token counter {counter_name(count_tokens)} gave {shown(number)} for chunk {id_!r}; "
+        f"the token counter {counter_name(count_tokens)} gave {shown(number)} for {what}; "
         "it must return an int of 0 or more"
         + (", and it must not be async" if inspect.iscoroutine(number) else "")
     )

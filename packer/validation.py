@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from .call import is_int
+from .budget import is_int
 from .errors import DimensionMismatch, InvalidChunk, shown
 from .records import EMPTY, Chunk, Exclusion, Metadata, Reason
 from .tokens import MOST_TOKENS
@@ -123,7 +123,9 @@ def _is_token_count(tokens: Any) -> bool:
     return is_int(tokens) and 0 <= tokens <= MOST_TOKENS
 
 
-def refusal(faults: Faults, ids: Sequence[str]) -> InvalidChunk | DimensionMismatch:
+def refusal(
+    faults: Faults, ids: Sequence[str] | Mapping[int, str]
+) -> InvalidChunk | DimensionMismatch:
     """The error that names every chunk with a fault."""
     places = sorted(faults)
     told = [f"{ids[at]!r} at {at}: {', '.join(faults[at])}" for at in places[:_MOST_NAMED]]

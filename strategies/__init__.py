@@ -36,6 +36,7 @@ from .orders import (
     ushape,
 )
 from .scoring import boost, decay, normalize
+from .trimming import trim
 from .versions import current, fresh, latest, where
 
 __all__ = [
@@ -68,6 +69,7 @@ __all__ = [
     "stable",
     "threshold",
     "top",
+    "trim",
     "ushape",
     "where",
 ]
@@ -87,6 +89,8 @@ CATALOG: Final[Catalog] = MappingProxyType(
         "decay": decay,
         "boost": boost,
         "normalize": normalize,
+        # what the selector may shorten
+        "trim": trim,
         # selectors
         "greedy": greedy,
         "prefix": prefix,

@@ -109,7 +109,7 @@ def test_a_packer_is_a_frozen_value_that_prints_its_configuration() -> None:
     )
     assert repr(packer) == (
         "Packer(policy=threshold(0.5) | greedy, budget=9, overhead=1, count_tokens=approximate, "
-        "query='what?', on_invalid='raise', now=None)"
+        "query='what?', template=None, on_invalid='raise', now=None)"
     )
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         packer.budget = 10  # type: ignore[misc]

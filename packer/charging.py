@@ -1,0 +1,73 @@
+"""What a row is charged: its tokens, or what its rendered form costs, and the overhead."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .arrays import Bools, Ints
+from .call import Call
+from .columns import Candidates
+from .template import Template
+from .tokens import counts
+
+__all__ = ["charge", "charges", "form", "lacking"]
+
+
+def charges(table: Candidates, rows: Ints, call: Call) -> Ints:
+    """int64[n]: what each of these rows of the table is charged.
+
+    Without a template its tokens.  With one, what its form costs after a separator, at the
+    widest position that the table allows: one call of the counter a row.  The overhead of the
+    call comes on top of either.
+    """
+    if call.template is None:
+        return table.tokens[rows] + call.overhead
+    forms = [_charged(table, row, call.template, table.text(row)) for row in rows.tolist()]
+    ids = [table.ids[row] for row in rows.tolist()]
+    return np.array(counts(call.count_tokens, forms, ids), np.int64) + call.overhead
+
+
+def charge(table: Candidates, row: int, text: str, tokens: int, call: Call) -> int:
+    """What a row of the table would be charged with another text of so many tokens."""
+    if call.template is None:
+        return tokens + call.overhead
+    charged = _charged(table, row, call.template, text, tokens)
+    return counts(call.count_tokens, [charged], [table.ids[row]])[0] + call.overhead
+
+
+def _charged(
+    table: Candidates, row: int, template: Template, text: str, tokens: int | None = None
+) -> str:
+    return template.separator + form(table, row, len(table), template, text, tokens)
+
+
+def form(
+    table: Candidates,
+    row: int,
+    position: int,
+    template: Template,
+    text: str | None = None,
+    tokens: int | None = None,
+) -> str:
+    """A row of the table as the template writes it, with its own text or another."""
+    return template.form(
+        position=position,
+        id=table.ids[row],
+        content=table.text(row) if text is None else text,
+        score=float(table.scores[row]),
+        tokens=int(table.tokens[row]) if tokens is None else tokens,
+        metadata=table.metadata[row],
+    )
+
+
+def lacking(table: Candidates, rows: Ints, keys: Sequence[str]) -> tuple[Bools, list[str]]:
+    """Which rows lack one of the metadata keys (bool[n]), and what to say of each that does."""
+    lacks = np.zeros(len(rows), np.bool_)
+    told = []
+    for at, row in enumerate(rows.tolist()):
+        missing = [key for key in keys if table.metadata[row].get(key) is None]
+        if missing:
+            lacks[at] = True
+            fields = ", ".join(f"{{metadata[{key}]}}" for key in missing)
+            told.append(f"it has no {fields}, which the template writes")
+    return lacks, told

@@ -1,0 +1,64 @@
+"""The first chunk that a selector had no room for, cut to fill what remains."""
+
+import attrs
+import numpy as np
+
+from .arrays import Ints, sealed
+from .boundaries import longest_prefix
+from .charging import charge
+from .columns import Cut
+from .pool import Pool, Selection
+from .records import Reason
+from .tokens import count
+
+__all__ = ["trimmed", "without_rows"]
+
+
+def trimmed(selection: Selection) -> Selection:
+    """The selection with the best chunk that was out for the budget, cut to fit in what is left.
+
+    At a sentence, else a word, else a grapheme; the selection as it is where no prefix fits or
+    has `min_tokens`.  Some 3 log2(length) calls of the counter, O(m) besides.
+    """
+    pool, cutting = selection.pool, selection.pool.cutting
+    if cutting is None:
+        return selection
+    row = _first_out(pool)
+    left = pool.call.budget - cutting.spare - int(selection.costs.sum())
+    if row is None or left < 0:
+        return selection
+    table, call, at = pool.candidates, pool.call, int(pool.rows[row])
+    what = f"chunk {table.ids[at]!r}"
+
+    def fits(text: str) -> bool | None:
+        tokens = count(call.count_tokens, text, what, table.ids[at])
+        if charge(table, at, text, tokens, call) > left:
+            return False
+        return True if tokens >= cutting.min_tokens else None
+
+    text = longest_prefix(table.text(at), fits)
+    if text is None:
+        return selection
+    rows = np.array([row])
+    cuts = without_rows(pool.cuts, pool.rows[rows])
+    pool = attrs.evolve(pool.rewrite(rows, [text]), cuts=cuts)
+    return attrs.evolve(selection, pool=pool, chosen=sealed(np.append(selection.chosen, row)))
+
+
+def _first_out(pool: Pool) -> int | None:
+    """The best row (the earliest of equals) that the stage at work left out for the budget."""
+    out = [cut.rows for cut in pool.cuts if (cut.stage, cut.reason) == (pool.stage, Reason.BUDGET)]
+    rows = np.flatnonzero(np.isin(pool.rows, np.concatenate(out))) if out else np.empty(0, np.int64)
+    return int(rows[np.argmax(pool.scores[rows])]) if len(rows) else None
+
+
+def without_rows(cuts: tuple[Cut, ...], rows: Ints) -> tuple[Cut, ...]:
+    """The cuts without these rows of the table."""
+    kept = []
+    for cut in cuts:
+        stay = np.flatnonzero(~np.isin(cut.rows, rows))
+        if len(stay) == len(cut):
+            kept.append(cut)
+        elif len(stay):
+            kept.append(cut.only(stay))
+    return tuple(kept)
