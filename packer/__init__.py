@@ -17,9 +17,11 @@ The vocabulary of stages is the package `strategies`; importing neither imports 
 """
 
 from .algebra import Filter, Order, Policy, Selector, Stage
+from .allotment import Section, sections
 from .budget import Budget
 from .errors import PackError
 from .facade import Packer, pack
+from .plan import PackedPlan, Plan, PlanReport
 from .pool import Layout, Pool, Selection
 from .records import (
     Chunk,
@@ -46,11 +48,15 @@ __all__ = [
     "PackError",
     "Packed",
     "PackedChunk",
+    "PackedPlan",
     "Packer",
+    "Plan",
+    "PlanReport",
     "Policy",
     "Pool",
     "Reason",
     "Report",
+    "Section",
     "Selection",
     "Selector",
     "Stage",
@@ -59,6 +65,7 @@ __all__ = [
     "TokenCounter",
     "approximate",
     "pack",
+    "sections",
     "tokenizer",
     "utf8_estimate",
     "utf8_upper_bound",

@@ -34,6 +34,11 @@ class Call:
     between: int = 0
     template: Template | None = None
 
+    def within(self, limit: int) -> "Call":
+        """The same call with another budget; below 0 there is no room even for what costs 0."""
+        room = max(limit - self.fixed + self.between, 0)
+        return attrs.evolve(self, limit=limit, budget=room)
+
 
 def checked_call(
     budget: Any,
@@ -66,8 +71,8 @@ def checked_call(
         fixed = count(count_tokens, ends, "the header and footer") if ends else 0
         if template.separator:
             between = count(count_tokens, template.separator, "the separator")
-    return Call(
-        budget=max(limit - fixed + between, 0),
+    call = Call(
+        budget=limit,
         overhead=int(overhead),
         count_tokens=count_tokens,
         query=query,
@@ -77,6 +82,7 @@ def checked_call(
         between=between,
         template=template,
     )
+    return call if template is None else call.within(limit)
 
 
 def _moment(now: Any) -> dt.datetime | None:

@@ -149,7 +149,20 @@ class Packer:
         started = time.perf_counter()
         moment = dt.datetime.now(dt.UTC)
         call = self._call_at(moment, query, now)
-        pool = Pool.of_chunks(chunks, call, self.on_invalid)
+        return self._packed(Pool.of_chunks(chunks, call, self.on_invalid), started, moment)
+
+    def pool(self, chunks: Iterable[ChunkLike], *, query: str | None, now: dt.datetime) -> Pool:
+        """These chunks, checked, counted and charged once, for `pack_within`."""
+        return Pool.of_chunks(chunks, self._call_at(now, query, now), self.on_invalid)
+
+    def pack_within(self, pool: Pool, limit: int, moment: dt.datetime) -> Packed:
+        """Pack a pool that `pool` made within another budget than the configured one.
+
+        A limit of 0 leaves room for what costs nothing, one below 0 for nothing at all.
+        """
+        return self._packed(pool.limited(limit), time.perf_counter(), moment)
+
+    def _packed(self, pool: Pool, started: float, moment: dt.datetime) -> Packed:
         layout, rendered, stages = self._run(pool)
         return packed(
             layout,

@@ -35,7 +35,7 @@ def packed(
     used = int(pool.costs[layout.pool_rows].sum()) if rendered is None else rendered.used
     report = Report(
         tokens_used=used,
-        budget=pool.call.limit,
+        budget=max(pool.call.limit, 0),
         selected_count=len(layout),
         excluded_count=len(pool.invalid) + sum(map(len, pool.cuts)),
         policy=policy,

@@ -160,6 +160,11 @@ class Pool:
         pool = self._but(call=call, costs=_costs(self.candidates, self.rows, call))
         return pool if call.template is None else _rendered(pool, "raise")
 
+    def limited(self, limit: int) -> "Pool":
+        """The same chunks, charged as before, for a caller's budget of `limit`."""
+        pool = self._but(call=self.call.within(limit))
+        return pool if pool.call.template is None else _without_room(pool)
+
     def within(self, budget: int) -> "Pool":
         """The same chunks for a call that may charge them so much in all."""
         return self._but(call=attrs.evolve(self.call, budget=budget))
@@ -493,13 +498,22 @@ def _rendered(pool: Pool, on_invalid: OnInvalid) -> Pool:
         raise refusal({at: [words] for at, words in zip(places, told, strict=True)}, ids)
     words = dict(zip(np.flatnonzero(lacks).tolist(), told, strict=True))
     pool = pool.at(STAGE).keep(~lacks, reason=Reason.INVALID, detail=words.get)
-    if call.fixed > call.limit:
-        why = f"header and footer alone cost {call.fixed} tokens of a budget of {call.limit}"
-        pool = pool.keep(np.zeros(len(pool), np.bool_), reason=Reason.BUDGET, detail=why)
+    pool = _without_room(pool)
     if len(pool) and is_estimate(call.count_tokens) and not pool.estimated:
         warning = estimates(len(pool), len(table), call.count_tokens)
         pool = pool._but(estimated=True, warnings=(*pool.warnings, warning))  # noqa: SLF001
     return pool.at(stage)
+
+
+def _without_room(pool: Pool) -> Pool:
+    """The pool without its rows where the ends of the template alone do not fit."""
+    call = pool.call
+    if call.fixed <= call.limit:
+        return pool
+    why = f"header and footer alone cost {call.fixed} tokens of a budget of {max(call.limit, 0)}"
+    why = why if call.fixed else "no room is left"
+    none = np.zeros(len(pool), np.bool_)
+    return pool.at(STAGE).keep(none, reason=Reason.BUDGET, detail=why).at(pool.stage)
 
 
 def _reason(reason: Reason | str) -> Reason:

@@ -309,7 +309,7 @@ class Report:
     @property
     def utilization(self) -> float:
         """Tokens used as a share of the budget, 0 to 1."""
-        return self.tokens_used / self.budget
+        return self.tokens_used / self.budget if self.budget else 0.0
 
     @property
     def excluded(self) -> tuple[Exclusion, ...]:

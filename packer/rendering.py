@@ -63,7 +63,12 @@ class Rendered:
     @property
     def over(self) -> int:
         """By how much that is above the caller's budget; negative where there is room."""
-        return self.used - self.layout.pool.call.limit
+        return self.used - self.layout.pool.call.limit if len(self.layout) else -self.limit
+
+    @property
+    def limit(self) -> int:
+        """The caller's budget."""
+        return max(self.layout.pool.call.limit, 0)
 
 
 def fitted(
