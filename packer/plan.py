@@ -11,7 +11,7 @@ import attrs
 from .allotment import Section, check_minima, checked_names, sections
 from .budget import Budget, available
 from .call import checked_call
-from .errors import InvalidParameter, shown
+from .errors import InvalidParameter, PackError, shown
 from .facade import Packer
 from .intake import ChunkLike, OnInvalid
 from .pool import Pool
@@ -256,7 +256,13 @@ class _Packing:
                 on_invalid=plan.on_invalid,
             )
             self.packers[part.name] = packer
-            self.pools[part.name] = packer.pool(chunks[part.name], query=query, now=self.moment)
+            try:
+                pool = packer.pool(chunks[part.name], query=query, now=self.moment)
+            except PackError as error:
+                error.details = {**error.details, "section": part.name}
+                error.add_note(f"in the section {part.name!r}")
+                raise
+            self.pools[part.name] = pool
         with_chunks = sum(len(pool) > 0 for pool in self.pools.values())
         self.room = max(self.window - plan._between() * max(with_chunks - 1, 0), 0)  # noqa: SLF001
         self.packed: dict[str, Packed] = {}

@@ -849,6 +849,7 @@ def test_a_terminal_gets_controls_of_the_context_as_escapes(tmp_path: Path) -> N
         **HOSTILE,
         "position": 0,
         "metadata": {},
+        "original_tokens": None,
     }
 
 
@@ -920,3 +921,211 @@ def test_importing_the_library_imports_nothing_of_the_command_line() -> None:
 def test_the_context_of_nothing_is_nothing() -> None:
     empty: Packed = pack([], greedy, budget=1)
     assert context(empty, Format.TEXT) == context(empty, Format.JSONL) == ""
+
+
+# -- templates and plans ---------------------------------------------------------------------
+
+
+def test_a_template_is_written_and_counted(small: str, tmp_path: Path) -> None:
+    call = ("-b", "12", "-p", "threshold(0.5) | greedy", "--tokenizer", "utf8_upper_bound")
+    text = r"[{position}]\t{id}\n{content}"
+    found = run("pack", small, *call[:1], "45", *call[2:], "--template", text)
+    assert found.stdout == "[1]\ta\nalpha alpha\n\n[2]\tb\nbeta beta\n"
+    assert "of 45 tokens" in found.stderr
+    path = tmp_path / "chunk.txt"
+    path.write_text("[{position}]\t{id}\n{content}\n", encoding="utf-8")
+    again = run("pack", small, *call[:1], "45", *call[2:], "--template", str(path))
+    assert again.stdout == found.stdout
+    table = tmp_path / "template.toml"
+    table.write_text('chunk = "{content}"\nheader = "# All\\n"\nseparator = "|"\n', "utf-8")
+    titled = run("pack", small, *call[:1], "45", *call[2:], "--template", str(table))
+    assert titled.stdout == "# All\nalpha alpha|beta beta|delta delta\n"
+
+
+def test_explain_takes_a_template_and_a_reserve(small: str) -> None:
+    found = run(
+        "explain", small, "b", "-b", "120", "--reserve", "90", "-p", "greedy",
+        "--tokenizer", "utf8_upper_bound", "--template", "{content}",
+    )  # fmt: skip
+    assert found.exit_code == 0
+    assert "b is in at position 1 of 2" in found.stdout
+
+
+def test_a_reserve_is_taken_from_the_budget(small: str) -> None:
+    found = run("pack", small, "-b", "100", "--reserve", "25", "-p", "threshold(0.5) | greedy")
+    assert "70 of 75 tokens (93.3%), 5 left" in found.stderr
+    none = run("pack", small, "-b", "100", "--reserve", "100", "-p", "greedy")
+    assert none.exit_code == 2
+    assert "window 100 - reserve 100 = 0 leaves nothing for chunks" in none.stderr
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("{content", "Template: line 1, column 1: a lone {"),
+        ("{nothing}", "no field '{nothing}'"),
+        ("no-such-file.txt", "cannot read no-such-file.txt: No such file or directory; a template"),
+        ("no-such-file.toml", "cannot read no-such-file.toml"),
+        ("{metadata[source]}", "it has no {metadata[source]}, which the template writes"),
+    ],
+)
+def test_a_bad_template_is_told(small: str, template: str, message: str) -> None:
+    found = run("pack", small, "-b", "99", "-p", "greedy", "--template", template, columns=200)
+    assert found.exit_code == 2
+    assert message in found.stderr
+
+
+def test_a_bad_template_file_is_told(small: str, tmp_path: Path) -> None:
+    path = tmp_path / "template.toml"
+    for text, message in (("chunk = ", "this is no TOML"), ('header = "x"\nfoot = 1', "the keys")):
+        path.write_text(text, encoding="utf-8")
+        found = run("pack", small, "-b", "99", "-p", "greedy", "--template", str(path), columns=300)
+        assert found.exit_code == 2
+        assert message in found.stderr
+    path = tmp_path / "latin.txt"
+    path.write_bytes(b"\xe9 {content}")
+    found = run("pack", small, "-b", "99", "-p", "greedy", "--template", str(path), columns=300)
+    assert "this is not UTF-8" in found.stderr
+
+
+PLAN = """
+separator = "\\n"
+budget = 40
+
+[[section]]
+name = "rules"
+text = "Be brief."
+minimum = 3
+
+[[section]]
+name = "documents"
+policy = "threshold(0.5) | greedy"
+template = { chunk = "[{position}] {content}", header = "# Documents\\n", separator = "\\n" }
+"""
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN, encoding="utf-8")
+    return path
+
+
+def test_a_plan_writes_its_sections_into_one_text(small: str, plan: Path) -> None:
+    found = run("pack", small, "--plan", str(plan))
+    assert found.exit_code == 0
+    assert found.stdout == (
+        "Be brief.\n# Documents\n[1] alpha alpha\n[2] beta beta\n[3] delta delta\n"
+    )
+    lines = found.stderr.splitlines()
+    assert "of 40 tokens" in lines[0]
+    assert [line.split()[:3] for line in lines[2:5]] == [
+        ["section", "chunks", "in"],
+        ["rules", "1", "0"],
+        ["documents", "3", "1"],
+    ]
+    assert "[documents]" in lines
+
+
+def test_a_plan_as_json_and_jsonl(small: str, plan: Path) -> None:
+    whole = json.loads(run("pack", small, "--plan", str(plan), "-f", "json", "-q").stdout)
+    assert set(whole) == {"sections", "text", "report"}
+    assert whole["report"]["tokens_used"] <= 40
+    rows = run("pack", small, "--plan", str(plan), "-f", "jsonl", "-q").stdout.splitlines()
+    assert [(json.loads(row)["section"], json.loads(row)["id"]) for row in rows] == [
+        ("rules", "rules"),
+        ("documents", "a"),
+        ("documents", "b"),
+        ("documents", "d"),
+    ]
+    table = run("pack", small, "--plan", str(plan), "-f", "table")
+    assert "[rules]" in table.stdout
+
+
+def test_budget_and_reserve_come_before_those_of_the_plan(small: str, plan: Path) -> None:
+    found = run("pack", small, "--plan", str(plan), "-b", "30", "--reserve", "14", "-q")
+    assert found.stdout == "Be brief.\n# Documents\n[1] alpha alpha\n[2] beta beta\n"
+    plan.write_text(PLAN.replace("budget = 40", "[budget]\nwindow = 60\nreserve = 20"), "utf-8")
+    # a table ends what stands before it, so the separator stays the plan's
+    assert "of 40 tokens" in run("pack", small, "--plan", str(plan)).stderr
+    assert "of 50 tokens" in run("pack", small, "--plan", str(plan), "--reserve", "10").stderr
+
+
+def test_chunks_name_their_section_where_several_take_them(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text('budget = 50\n[[section]]\nname = "a"\n[[section]]\nname = "b"\n', "utf-8")
+    rows = [{**row, "metadata": {"section": "ba"[at % 2]}} for at, row in enumerate(SMALL)]
+    found = run("pack", "-", "--plan", str(path), "-q", stdin=jsonl(rows))
+    assert found.stdout == "beta beta\n\ndelta delta\n\nalpha alpha\n\ngamma gamma\n"
+    lost = run("pack", "-", "--plan", str(path), stdin=jsonl(SMALL), columns=300)
+    assert lost.exit_code == 2
+    assert "standard input, line 1: the metadata of this chunk names no section" in lost.stderr
+    rows[2]["metadata"] = {"section": "c"}
+    other = run("pack", "-", "--plan", str(path), stdin=jsonl(rows), columns=300)
+    assert "line 3: the metadata of this chunk names the section 'c'" in other.stderr
+
+
+def test_sections_have_files_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "own.jsonl").write_text(jsonl(SMALL), encoding="utf-8")
+    path = tmp_path / "plan.toml"
+    path.write_text('budget = 50\n[[section]]\nname = "a"\nfile = "own.jsonl"\n', "utf-8")
+    found = run("pack", "--plan", str(path), "-q")
+    assert found.stdout == "alpha alpha\n\nbeta beta\n\ndelta delta\n\ngamma gamma\n"
+    (tmp_path / "own.jsonl").write_text(jsonl([{"content": "x", "score": None}]), encoding="utf-8")
+    bad = run("pack", "--plan", str(path), columns=300)
+    assert "own.jsonl: 1 chunk is invalid" in bad.stderr
+    assert "line 1, chunk-0: score is None" in bad.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("budget = ", "this is no TOML"),
+        ("budget = 9", "a plan has sections"),
+        ("section = 3", "a plan has sections"),
+        ("budgt = 9", "there is no key 'budgt'; did you mean budget?"),
+        ("[[section]]\nname = 'a'", "the plan has no budget"),
+        ("budget = 9\n[[section]]", "section 1: it has no name"),
+        ("budget = 9\n[[section]]\nname = 'a'\nmin = 3", "there is no key 'min'"),
+        ("budget = 9\n[[section]]\nname = 'a'\npolicy = 'gredy'", "did you mean greedy?"),
+        ("budget = 9\n[[section]]\nname = 'a'\npolicy = 3", "policy is no text"),
+        ("budget = 9\n[[section]]\nname = 'a'\ntemplate = '{x}'", "no field '{x}'"),
+        ("budget = 9\n[[section]]\nname = 'a'\ntext = 'x'\nfile = 'y'", "both text and file"),
+        ("budget = 9\n[[section]]\nname = 'a'\nminimum = 10", "the minima a 10 = 10 tokens do not"),
+        ("budget = 0\n[[section]]\nname = 'a'", "window is 0"),
+        ("[budget]\nreserve = 3\n[[section]]\nname = 'a'", "it has no window"),
+        ("[budget]\nwidow = 3\n[[section]]\nname = 'a'", "did you mean window?"),
+        ("budget = 9\nseparator = 3\n[[section]]\nname = 'a'", "separator is no text"),
+        ("budget = 9\n[[section]]\nname = 'a'\nfile = 'none.jsonl'", "cannot read"),
+    ],
+)
+def test_a_bad_plan_is_told(small: str, tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(text, encoding="utf-8")
+    found = run("pack", small, "--plan", str(path), columns=300)
+    assert found.exit_code == 2
+    assert message in found.stderr
+
+
+def test_a_plan_takes_no_policy_and_the_rest_of_a_call_is_needed(small: str, plan: Path) -> None:
+    for options, message in (
+        (["--plan", str(plan), "-p", "greedy"], "--policy stands in the plan"),
+        (["--plan", str(plan), "--template", "{content}"], "--template stands in the plan"),
+        (["--plan", str(plan), "--overhead", "3"], "it takes no overhead"),
+        (["-b", "9"], "--policy is needed"),
+        (["-p", "greedy"], "--budget is needed"),
+    ):
+        found = run("pack", small, *options, columns=200)
+        assert found.exit_code == 2
+        assert message in found.stderr
+    assert "FILE is needed" in run("pack", "-b", "9", "-p", "greedy", columns=200).stderr
+    assert "take their chunks from FILE" in run("pack", "--plan", str(plan), columns=300).stderr
+
+
+def test_the_plan_of_the_examples_fits() -> None:
+    found = run("pack", SUPPORT, "--plan", str(ROOT / "examples" / "support" / "plan.toml"))
+    assert found.exit_code == 0
+    assert found.stdout.startswith("Answer from the documents below")
+    assert "\n\n# How to answer\nQ: " in found.stdout
+    assert "\n\n# Documents\n[1] " in found.stdout
+    assert -(-len(found.stdout.removesuffix("\n")) // 4) <= 700

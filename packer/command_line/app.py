@@ -13,16 +13,30 @@ import typer.rich_utils
 
 from packer import tokens
 from packer.algebra import Policy
+from packer.budget import Budget as Ledger
 from packer.errors import InvalidParameter, PackError
 from packer.facade import Packer
+from packer.plan import PackedPlan
 from packer.records import Packed
+from packer.template import Template
+from packer.tokens import CountTokens
 from strategies import CATALOG, parse
 
 from .faults import InputFault, input_fault, told
 from .output import Format, console, context, display, emit, only, visible
+from .plans import read_plan
 from .progress import size_of, waiting
 from .reading import read
-from .rendering import MORE, explain_one, reasons, report_table, stage_page, stage_table
+from .rendering import (
+    MORE,
+    explain_one,
+    plan_tables,
+    reasons,
+    report_table,
+    stage_page,
+    stage_table,
+)
+from .templates import read_template
 from .vocabulary import entries
 
 __all__ = ["app", "run"]
@@ -84,6 +98,23 @@ PolicyText = Annotated[
         "--policy",
         "-p",
         help="Stages joined by |, as in 'dedup(0.85) | mmr(0.7) | ushape'; see packer stages.",
+        show_default=False,
+    ),
+]
+Reserve = Annotated[
+    int | None,
+    typer.Option(
+        min=0, help="Tokens of the budget kept for the answer.", show_default=False, metavar="N"
+    ),
+]
+TemplateText = Annotated[
+    str | None,
+    typer.Option(
+        "--template",
+        metavar="TEXT|FILE",
+        help="How a chunk is written: text with {position}, {id}, {content}, {score}, {tokens} or "
+        "{metadata\\[key]}, or a file of it; a .toml file has chunk, separator, header, footer. The "
+        "whole text is then counted, and fits.",
         show_default=False,
     ),
 ]
@@ -170,12 +201,36 @@ def packer_(
     del show_version
 
 
+def _counter(name: str) -> CountTokens:
+    found: CountTokens = getattr(tokens, name) if name in COUNTERS else tokens.tokenizer(name)
+    return found
+
+
+def _template(given: str | None) -> Template | None:
+    return None if given is None else read_template(given)
+
+
 def _packed(
-    file: str, policy: Policy, *, plain: bool, counter: str, on_invalid: Invalid, **call: Any
+    file: str,
+    policy: Policy,
+    *,
+    plain: bool,
+    counter: str,
+    on_invalid: Invalid,
+    budget: int,
+    reserve: int | None,
+    template: str | None,
+    **call: Any,
 ) -> Packed:
     """Read the file and pack it, with a bar where that takes long."""
-    count = getattr(tokens, counter) if counter in COUNTERS else tokens.tokenizer(counter)
-    packer = Packer(policy, count_tokens=count, on_invalid=on_invalid.value, **call)
+    packer = Packer(
+        policy,
+        budget=Ledger(budget, reserve=reserve) if reserve else budget,
+        count_tokens=_counter(counter),
+        template=_template(template),
+        on_invalid=on_invalid.value,
+        **call,
+    )
     with waiting(console(sys.stderr, plain=plain)) as bar:
         bar.reading(size_of(file))
         found = read(file, bar.read)
@@ -186,12 +241,77 @@ def _packed(
             raise input_fault(error, found.name, found.lines) from None
 
 
+def _planned(
+    path: str,
+    file: str | None,
+    *,
+    plain: bool,
+    counter: str,
+    on_invalid: Invalid,
+    budget: int | None,
+    reserve: int | None,
+    **call: Any,
+) -> PackedPlan:
+    """Read a plan and the chunks of its sections, and pack them."""
+    found = read_plan(
+        path,
+        budget=budget,
+        reserve=reserve,
+        count_tokens=_counter(counter),
+        on_invalid=on_invalid.value,
+    )
+    if file is None and found.takers:
+        message = f"the sections {', '.join(found.takers)} of {path} take their chunks from FILE"
+        raise typer.BadParameter(message, param_hint="FILE")
+    with waiting(console(sys.stderr, plain=plain)) as bar:
+        bar.reading(None if file is None else size_of(file))
+        return found.pack(file, bar.read, **call)
+
+
+def _needed(value: Any, option: str) -> Any:
+    if value is None:
+        message = f"without --plan, {option} is needed"
+        raise typer.BadParameter(message, param_hint=option)
+    return value
+
+
 @app.command("pack")
 def pack_command(
-    file: File,
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE",
+            help="JSON (an array of chunks, or an object with it under chunks) or JSON Lines; "
+            "- for standard input. A plan whose sections have all their own needs none.",
+            show_default=False,
+        ),
+    ] = None,
     *,
-    budget: Budget,
-    policy: PolicyText,
+    budget: Annotated[
+        int | None,
+        typer.Option("--budget", "-b", help="Tokens that may be spent.", show_default=False),
+    ] = None,
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            "--policy",
+            "-p",
+            help="Stages joined by |, as in 'dedup(0.85) | mmr(0.7) | ushape'; see packer stages.",
+            show_default=False,
+        ),
+    ] = None,
+    plan: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLAN.TOML",
+            help="Several sections in one window, each with its own policy, in place of --policy "
+            "and --template. FILE is for the section without text or file of its own; where there "
+            "are several, its chunks name theirs in metadata as section.",
+            show_default=False,
+        ),
+    ] = None,
+    template: TemplateText = None,
+    reserve: Reserve = None,
     overhead: Overhead = 0,
     tokenizer: Tokenizer = "approximate",
     form: Annotated[
@@ -214,7 +334,7 @@ def pack_command(
     ] = False,
     no_color: NoColor = False,
 ) -> None:
-    """Pack a file of chunks: the context to standard output, the report to standard error.
+    r"""Pack a file of chunks: the context to standard output, the report to standard error.
 
     A chunk is an object with content and score and, where you have them, id,
     tokens, embedding and metadata.  On a terminal, control characters in the
@@ -227,22 +347,47 @@ def pack_command(
     packer pack chunks.jsonl -b 4000 -p 'current() | knapsack' > context.txt
 
     retrieve | packer pack - -b 2000 -p greedy --format jsonl | jq .id
+
+    packer pack chunks.jsonl -b 4000 -p greedy --template '\[{position}] {content}'
+
+    packer pack chunks.jsonl --plan plan.toml --reserve 500
     """
+    packed: Packed | PackedPlan
     with _answering(plain=no_color):
-        packed = _packed(
-            file,
-            parse(policy),
-            plain=no_color,
-            counter=tokenizer,
-            on_invalid=on_invalid,
-            budget=budget,
-            overhead=overhead,
-            query=query,
-            now=now,
+        common: dict[str, Any] = {
+            "plain": no_color,
+            "counter": tokenizer,
+            "on_invalid": on_invalid,
+            "reserve": reserve,
+            "query": query,
+            "now": now,
+        }
+        if plan is not None:
+            for option, given in (("--policy", policy), ("--template", template)):
+                if given is not None:
+                    message = f"{option} stands in the plan, for each section"
+                    raise typer.BadParameter(message, param_hint=option)
+            if overhead:
+                message = "a plan counts what is written, so it takes no overhead"
+                raise typer.BadParameter(message, param_hint="--overhead")
+            packed = _planned(plan, file, budget=budget, **common)
+        else:
+            packed = _packed(
+                _needed(file, "FILE"),
+                parse(_needed(policy, "--policy")),
+                budget=_needed(budget, "--budget"),
+                template=template,
+                overhead=overhead,
+                **common,
+            )
+        shown = (
+            plan_tables(packed, show)
+            if isinstance(packed, PackedPlan)
+            else report_table(packed, show)
         )
         one_screen = sys.stdout.isatty() and sys.stderr.isatty()
         if form is Format.TABLE:
-            display(console(sys.stdout, plain=no_color), report_table(packed, show))
+            display(console(sys.stdout, plain=no_color), shown)
             quiet = quiet or one_screen
         else:
             emit(context(packed, form))
@@ -250,7 +395,7 @@ def pack_command(
             err = console(sys.stderr, plain=no_color)
             if one_screen:
                 err.print()
-            display(err, report_table(packed, show))
+            display(err, shown)
 
 
 @app.command()
@@ -263,6 +408,8 @@ def explain(
     *,
     budget: Budget,
     policy: PolicyText,
+    template: TemplateText = None,
+    reserve: Reserve = None,
     overhead: Overhead = 0,
     tokenizer: Tokenizer = "approximate",
     query: Query = None,
@@ -299,6 +446,8 @@ def explain(
             counter=tokenizer,
             on_invalid=on_invalid,
             budget=budget,
+            reserve=reserve,
+            template=template,
             overhead=overhead,
             query=query,
             now=now,

@@ -67,7 +67,8 @@ def input_fault(error: PackError, name: str, lines: Sequence[int]) -> InputFault
 
 def _for_the_command_line(message: str) -> str:
     """The message with options in place of Python's arguments."""
-    return message.replace('on_invalid="exclude"', "--on-invalid exclude")
+    message = message.replace('on_invalid="exclude"', "--on-invalid exclude")
+    return message.replace(", in tokens, or a Budget", ", in tokens")
 
 
 def _place(details: Mapping[str, object]) -> Iterator[str]:

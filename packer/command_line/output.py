@@ -4,13 +4,14 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 
 import attrs
 from rich.console import Console, RenderableType
 
+from packer.plan import PackedPlan
 from packer.records import Deferred, Exclusion, Packed, PackedChunk
 
 __all__ = ["Format", "console", "context", "display", "emit", "only", "visible"]
@@ -70,15 +71,36 @@ def display(console: Console, part: RenderableType) -> None:
     console.file.write("".join(line.rstrip() + "\n" for line in lines))
 
 
-def context(packed: Packed, form: Format) -> str:
+def context(packed: Packed | PackedPlan, form: Format) -> str:
     """What was packed, in a form for programs."""
+    if isinstance(packed, PackedPlan):
+        return _plan_context(packed, form)
     if form is Format.JSON:
         return _escaped(packed.to_json()) + "\n"
     if form is Format.JSONL:
-        rows = only(packed, chunks=packed.chunks).to_dict()["chunks"]
-        lines = (json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
-        return "".join(_escaped(line) + "\n" for line in lines)
+        return _json_lines(_rows(packed))
     return _shown(packed.text()) + "\n" if len(packed) else ""
+
+
+def _plan_context(packed: PackedPlan, form: Format) -> str:
+    if form is Format.JSON:
+        return _escaped(packed.to_json()) + "\n"
+    if form is Format.JSONL:
+        parts = packed.sections.items()
+        return _json_lines(
+            [{"section": name, **row} for name, part in parts for row in _rows(part)]
+        )
+    return _shown(packed.text()) + "\n" if packed.report.selected_count else ""
+
+
+def _rows(packed: Packed) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = only(packed, chunks=packed.chunks).to_dict()["chunks"]
+    return rows
+
+
+def _json_lines(rows: Iterable[object]) -> str:
+    lines = (json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
+    return "".join(_escaped(line) + "\n" for line in lines)
 
 
 def only(

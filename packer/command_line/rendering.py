@@ -15,13 +15,14 @@ from rich.table import Table
 from rich.text import Text
 
 from packer.algebra import Policy, steps_of
+from packer.plan import PackedPlan, PlanReport
 from packer.pool import Layout, Selection
 from packer.records import Exclusion, Optimality, Packed, PackedChunk, Report, StageTrace
 
 from .output import only, visible
 from .vocabulary import Entry
 
-__all__ = ["explain_one", "reasons", "report_table", "stage_page", "stage_table"]
+__all__ = ["explain_one", "plan_tables", "reasons", "report_table", "stage_page", "stage_table"]
 
 LONGEST_ID: Final = 60
 """Characters of an id that a table shows; `packer explain` takes it in full."""
@@ -56,6 +57,24 @@ def report_table(packed: Packed, show: int) -> RenderableType:
     return Group(*parts)
 
 
+def plan_tables(packed: PackedPlan, show: int) -> RenderableType:
+    """The whole window, a line for each section, and then the report of each."""
+    report = packed.report
+    table = _table("section", ">chunks in", ">out", ">tokens", ">room")
+    for name, part in report.sections.items():
+        table.add_row(
+            _text(name),
+            f"{part.selected_count:,}",
+            f"{part.excluded_count:,}",
+            f"{part.tokens_used:,}",
+            f"{part.budget:,}",
+        )
+    parts: list[RenderableType] = [_budget(report), Text(), table]
+    for name, outcome in packed.sections.items():
+        parts += [Text(), _text(f"[{name}]", "bold"), report_table(outcome, show)]
+    return Group(*parts)
+
+
 def _text(words: str, style: str = "") -> Text:
     return Text(visible(words), style=style)
 
@@ -78,7 +97,7 @@ def _table(*columns: str, header: bool = True) -> Table:
     return table
 
 
-def _budget(report: Report) -> RenderableType:
+def _budget(report: Report | PlanReport) -> RenderableType:
     words = (
         f"{report.tokens_used:,} of {report.budget:,} tokens ({report.utilization:.1%}), "
         f"{report.tokens_remaining:,} left"
@@ -112,11 +131,16 @@ def _packed_rows(chunks: Sequence[PackedChunk], show: int) -> RenderableType:
             str(chunk.position),
             _id(chunk.id),
             _score(chunk.score),
-            f"{chunk.tokens:,}",
+            _tokens(chunk),
             _text(" ".join(chunk.content[:SNIPPET].split())),
         )
     rest = len(chunks) - len(shown)
     return Group(table, *_more(rest, ""))
+
+
+def _tokens(chunk: PackedChunk) -> str:
+    whole = "" if chunk.original_tokens is None else f" of {chunk.original_tokens:,}"
+    return f"{chunk.tokens:,}{whole}"
 
 
 def _excluded_rows(excluded: Sequence[Exclusion], show: int) -> RenderableType:
