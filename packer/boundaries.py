@@ -7,7 +7,7 @@ is used, so that `import packer` stays light.
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-__all__ = ["ends", "longest_prefix", "sentences"]
+__all__ = ["ends", "longest_prefix", "sentences", "words"]
 
 FIRST_TRIED = 8
 """Boundaries at the beginning of a text that are tried when bisection finds none that fits."""
@@ -62,6 +62,18 @@ def sentences(text: str) -> list[str]:
     starts = [place + _blanks(text, place) for place in places]
     spans = zip([0, *starts], [*starts, len(text)], strict=True)
     return [text[start:end] for start, end in spans if end > start]
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, folded; of scripts without blanks each ideograph.
+
+    >>> words("Refunds, 3.5 days: 返品")
+    ['refunds', '3.5', 'days', '返', '品']
+    """
+    import regex
+
+    found: list[str] = regex.findall(r"(?w)\b\w.*?\b", text.casefold())
+    return found
 
 
 def _blanks(text: str, place: int) -> int:

@@ -36,6 +36,7 @@ from .orders import (
     ushape,
 )
 from .scoring import boost, decay, normalize
+from .shrinking import shrink
 from .trimming import trim
 from .versions import current, fresh, latest, where
 
@@ -65,6 +66,7 @@ __all__ = [
     "parse",
     "prefix",
     "reverse",
+    "shrink",
     "sorted_by",
     "stable",
     "threshold",
@@ -89,7 +91,8 @@ CATALOG: Final[Catalog] = MappingProxyType(
         "decay": decay,
         "boost": boost,
         "normalize": normalize,
-        # what the selector may shorten
+        # shorter texts
+        "shrink": shrink,
         "trim": trim,
         # selectors
         "greedy": greedy,
