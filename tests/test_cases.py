@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from packer import Chunk, Packed, PackError, Policy, Reason, pack, utf8_estimate
+from packer import Budget, Chunk, Packed, PackError, Policy, Reason, Template, pack, utf8_estimate
 from packer.pool import Pool
 from strategies import (
     Context,
@@ -416,6 +416,77 @@ def test_blank_text_never_takes_a_slot(case: str) -> None:
         "empty": (Reason.INVALID, "pack", "its text is blank"),
         "blank": (Reason.INVALID, "pack", "its text is blank"),
     }
+
+
+# -- the prompt that is sent ----------------------------------------------------------------
+
+
+@row("16")
+def test_headings_and_separators_are_counted_with_the_text(case: str) -> None:
+    chunks = [chunk(f"c{at}", 1 - at / 10, content="x" * 10) for at in range(10)]
+    template = Template("[{position}] {content}", separator="\n---\n")
+    packed = pack(chunks, greedy, budget=100, count_tokens=len, template=template)
+    assert len(packed.text()) == packed.report.rendered_tokens == 90  # 5 * 14 + 4 * 5
+    assert packed.report.tokens_remaining == 10
+
+
+@row("17")
+def test_the_header_of_a_section_is_charged_and_named(case: str) -> None:
+    template = Template("{content}", header="h" * 30)
+    one = [chunk("a", 0.9, content="x" * 80)]
+    packed = pack(one, greedy, budget=100, count_tokens=len, template=template)
+    assert packed.text() == ""
+    assert packed.report.excluded[0].detail == "needs 10 more tokens; header and footer cost 30"
+
+
+@row("24")
+def test_a_special_token_is_plain_text_in_a_template_too(case: str) -> None:
+    text = "{before} <|endoftext|> {{after}}"
+    packed = pack([Chunk(text, 0.9)], greedy, budget=20, template=Template("<|s|>{content}"))
+    assert packed.text() == f"<|s|>{text}"
+
+
+@row("42")
+def test_blank_chunks_print_no_header(case: str) -> None:
+    chunks = [chunk(f"c{at}", 0.9, content=text) for at, text in enumerate(("", " \t\n", "x"))]
+    template = Template("[{position}] {content}", header="Sources:\n")
+    assert pack(chunks, greedy, budget=99, template=template).text() == "Sources:\n[1] x"
+    assert pack(chunks[:2], greedy, budget=99, template=template).text() == ""
+
+
+@row("45")
+def test_a_negative_window_shows_its_parts(case: str) -> None:
+    with pytest.raises(PackError, match="window 100 - reserve 80 - system 40 = -20") as caught:
+        Budget(100, reserve=80, system=40)
+    assert caught.value.code == "INVALID_BUDGET"
+    assert caught.value.details["available"] == -20
+
+
+@row("46")
+def test_the_system_prompt_is_subtracted_once(case: str) -> None:
+    packed = pack([chunk("a", 0.9, 80)], greedy, budget=Budget(100, system=20))
+    assert (ids(packed), packed.report.tokens_remaining) == (["a"], 0)
+
+
+@row("48")
+def test_a_margin_is_charged_once_a_prompt(case: str) -> None:
+    chunks = [chunk(f"c{at}", 0.9, 10) for at in range(5)]
+    assert len(pack(chunks, greedy, budget=Budget(70, margin=20))) == 5
+
+
+@row("s16")
+def test_a_template_charges_one_separator_fewer_than_chunks(case: str) -> None:
+    chunks = [chunk("a", 0.9, content="aaaaa"), chunk("b", 0.8, content="bbbbb")]
+    template = Template("{content}", separator="|")
+    packed = pack(chunks, greedy, budget=11, count_tokens=len, template=template)
+    assert packed.text() == "aaaaa|bbbbb"
+
+
+@row("s39")
+def test_with_a_template_a_given_count_is_verified(case: str) -> None:
+    liar = [chunk("a", 0.9, 1, content="x" * 4000)]
+    assert ids(pack(liar, greedy, budget=10)) == ["a"]  # without one it is trusted
+    assert ids(pack(liar, greedy, budget=10, template=Template("{content}"))) == []
 
 
 # -- duplicates and ids ---------------------------------------------------------------------
