@@ -248,7 +248,7 @@ def advance(step: Step[Any, Any], state: Any, text: str) -> Any:
         message = f"{text} gave {shown(result)}; it must give {_ROLES[step.gives]}"
         raise InvalidStrategy(message, details={"stage": text})
     if isinstance(result, Selection) and result.pool.cutting is not None:
-        result = trimmed(result)
+        result = trimmed(result, lambda pool: advance(step, pool, text))
     if _accounted(result) != _accounted(state):
         message = (
             f"{text} had {_accounted(state)} chunks to account for and accounts for "

@@ -365,6 +365,15 @@ class Pool:
         """The pool whose selector cuts the first chunk that does not fit, to `min_tokens` or more."""
         return self._but(cutting=Cutting(min_tokens))
 
+    def uncut(self) -> "Pool":
+        """The pool whose selector cuts nothing."""
+        return self._but(cutting=None)
+
+    @property
+    def bound(self) -> bool:
+        """Whether rules bind the selection, so that no row may go without the others' leave."""
+        return False
+
     def spare(self, tokens: int) -> "Pool":
         """The pool that leaves so many tokens free where it cuts a chunk to fill."""
         if self.cutting is None:

@@ -14,6 +14,7 @@ import numpy as np
 from .arrays import Ints, sealed
 from .charging import form
 from .columns import Candidates, Cut
+from .errors import Infeasible, OverBudget
 from .pool import Layout, Pool, Selection
 from .records import Reason
 from .tokens import count
@@ -64,6 +65,11 @@ class Rendered:
     def over(self) -> int:
         """By how much that is above the caller's budget; negative where there is room."""
         return self.used - self.layout.pool.call.limit if len(self.layout) else -self.limit
+
+    @property
+    def told(self) -> str:
+        """What to say of a chunk that has to go."""
+        return f"rendered text: {self.used} tokens with it, budget {self.limit}"
 
     @property
     def limit(self) -> int:
@@ -133,8 +139,33 @@ def _shown(
             break  # it fits, or nothing was cut that could be cut shorter
         spare += found.over
         found = rendered(choose(pool.spare(spare)))
+    if repair and found.over > 0 and pool.bound:
+        found = _chosen_again(found, pool, lambda fewer: rendered(choose(fewer)))
     while repair and found.over > 0:
         found = _repaired(found, rendered)
+    return found
+
+
+def _chosen_again(found: Rendered, pool: Pool, rendered: Callable[[Pool], Rendered]) -> Rendered:
+    """What the selector chooses of fewer candidates and with less room, so that all rules hold.
+
+    Its least valuable chunks are out of the pool, first one, then two, then four; what is pinned
+    stays.  The text as it was where the rules cannot hold so.
+    """
+    worst_first = found.selection.best_first()[::-1]
+    for size in (2**n for n in range(len(worst_first).bit_length())):
+        places = worst_first[:size]
+        kept = np.ones(len(pool), np.bool_)
+        kept[found.selection.chosen[places]] = False
+        room = found.charged - int(found.selection.costs[places].sum())
+        stage = pool.at(found.selection.pool.stage)
+        fewer = stage.keep(kept, reason=Reason.BUDGET, detail=found.told)
+        try:
+            again = rendered(fewer.within(room))
+        except (Infeasible, OverBudget):
+            break
+        if again.over <= 0:
+            return again
     return found
 
 
@@ -172,7 +203,7 @@ def _without(found: Rendered, places: Ints) -> Selection:
     selection = found.selection
     pool = selection.pool
     gone = selection.chosen[np.sort(places)]
-    told = f"rendered text: {found.used} tokens with it, budget {pool.call.limit}"
+    told = found.told
     cut = Cut(pool.stage, Reason.BUDGET, pool.rows[gone], pool.scores[gone], lambda _: told)
     return attrs.evolve(
         selection,

@@ -1,5 +1,7 @@
 """The first chunk that a selector had no room for, cut to fill what remains."""
 
+from collections.abc import Callable
+
 import attrs
 import numpy as np
 
@@ -14,11 +16,13 @@ from .tokens import count
 __all__ = ["trimmed", "without_rows"]
 
 
-def trimmed(selection: Selection) -> Selection:
+def trimmed(selection: Selection, choose: Callable[[Pool], Selection]) -> Selection:
     """The selection with the best chunk that was out for the budget, cut to fit in what is left.
 
     At a sentence, else a word, else a grapheme; the selection as it is where no prefix fits or
-    has `min_tokens`.  Some 3 log2(length) calls of the counter, O(m) besides.
+    has `min_tokens`.  The selector, `choose`, is asked over what it chose and the cut chunk: only
+    if it takes them all is the chunk in, so that what binds or guides it holds for the cut, too.
+    Some 3 log2(length) calls of the counter, O(m) besides.
     """
     pool, cutting = selection.pool, selection.pool.cutting
     if cutting is None:
@@ -40,8 +44,13 @@ def trimmed(selection: Selection) -> Selection:
     if text is None:
         return selection
     rows = np.array([row])
-    cuts = without_rows(pool.cuts, pool.rows[rows])
-    pool = attrs.evolve(pool.rewrite(rows, [text]), cuts=cuts)
+    pool = pool.rewrite(rows, [text])
+    together = np.zeros(len(pool), np.bool_)
+    together[selection.chosen] = together[row] = True
+    asked = pool.uncut().keep(together, reason=Reason.BUDGET)
+    if len(choose(asked)) < len(asked):
+        return selection
+    pool = attrs.evolve(pool, cuts=without_rows(pool.cuts, pool.rows[rows]))
     return attrs.evolve(selection, pool=pool, chosen=sealed(np.append(selection.chosen, row)))
 
 

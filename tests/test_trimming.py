@@ -242,6 +242,17 @@ def test_every_selector_fills_the_rest(selector: Any) -> None:
     assert told(packed) == [("a", "one two three", 3, None), ("b", "four five", 2, 5)]
 
 
+def test_a_selector_that_does_not_want_the_rest_gets_none() -> None:
+    chunks = [chunk("a", 0.9, "one two three"), chunk("b", -0.5, "four five six seven eight")]
+    assert len(pack(chunks, trim() | greedy, budget=5, count_tokens=words)) == 2
+    assert len(pack(chunks, trim() | knapsack, budget=5, count_tokens=words)) == 1
+
+    def first(given_: Any, _: Any) -> Any:
+        return given_[:1]
+
+    assert len(pack(chunks, trim() | custom(first), budget=5, count_tokens=words)) == 1
+
+
 def test_the_trace_and_the_report_have_the_cut_chunk() -> None:
     chunks = [chunk("a", 0.9, "one two three"), chunk("b", 0.5, "four five six seven eight")]
     packed = pack(chunks, trim() | greedy, budget=5, count_tokens=words)
