@@ -147,26 +147,30 @@ def _shown(
 
 
 def _chosen_again(found: Rendered, pool: Pool, rendered: Callable[[Pool], Rendered]) -> Rendered:
-    """What the selector chooses of fewer candidates and with less room, so that all rules hold.
+    """What the selector chooses without its least valuable chunks, so that every rule holds.
 
-    Its least valuable chunks are out of the pool, first one, then two, then four; what is pinned
-    stays.  The text as it was where the rules cannot hold so.
+    They leave the pool one by one, and the room that they had with them; one that the rules want
+    in stays.  At most one choice and one count for each chunk that was in.
+
+    Raises OVER_BUDGET where what must be in does not fit as text.
     """
-    worst_first = found.selection.best_first()[::-1]
-    for size in (2**n for n in range(len(worst_first).bit_length())):
-        places = worst_first[:size]
-        kept = np.ones(len(pool), np.bool_)
-        kept[found.selection.chosen[places]] = False
-        room = found.charged - int(found.selection.costs[places].sum())
-        stage = pool.at(found.selection.pool.stage)
+    stage, chosen = pool.at(found.selection.pool.stage), found.selection.chosen
+    kept, best = np.ones(len(pool), np.bool_), found
+    for place in found.selection.best_first()[::-1].tolist():
+        kept[chosen[place]] = False
         fewer = stage.keep(kept, reason=Reason.BUDGET, detail=found.told)
+        room = int(pool.costs[chosen[np.isin(pool.rows[chosen], fewer.rows)]].sum())
         try:
-            again = rendered(fewer.within(room))
-        except (Infeasible, OverBudget):
-            break
-        if again.over <= 0:
-            return again
-    return found
+            best = rendered(fewer.within(room))
+        except (Infeasible, OverBudget):  # a rule wants it in
+            kept[chosen[place]] = True
+            continue
+        if best.over <= 0:
+            return best
+    message = (
+        f"what must be in costs {best.used} tokens as it is written, of a budget of {best.limit}"
+    )
+    raise OverBudget(message, details={"ids": tuple(best.layout.ids), "tokens": best.used})
 
 
 def _repaired(found: Rendered, rendered: Callable[[Selection], Rendered]) -> Rendered:
