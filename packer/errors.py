@@ -148,5 +148,8 @@ def shown(value: object, limit: int = 60) -> str:
     >>> shown("a" * 100, limit=10)
     "'aaaaaa..."
     """
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001  # a repr that fails, say of an int beyond the digit limit
+        text = f"<{type(value).__name__}>"
     return text if len(text) <= limit else text[: limit - 3] + "..."

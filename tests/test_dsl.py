@@ -231,6 +231,7 @@ def test_a_fault_has_its_line_column_and_suggestion(
         ("where(1 == 2) | greedy", "1 and 2 are both values; name a metadata key"),
         ("where(a is 3) | greedy", "a cannot be compared like this"),
         ("where(a == 1 and b) | greedy", 'b is no condition; compare a key, as in status == "cur'),
+        ("where((a == 1) | (b == 2)) | greedy", "joins conditions as code does; write and, or, no"),
         ("", "line 1, column 1: the policy is empty"),
     ],
 )
