@@ -186,7 +186,9 @@ class Pool:
     def embeddings(self) -> Vectors | None:
         """float32[n, d] as given (zero rows where `has_embedding` is False), or None."""
         vectors = self.candidates.vectors
-        return None if vectors is None else sealed(vectors[self.rows])
+        if vectors is None or len(self) == len(self.candidates):  # all rows, in their order
+            return vectors
+        return sealed(vectors[self.rows])
 
     @property
     def has_embedding(self) -> Bools:

@@ -62,7 +62,9 @@ def features(pool: Pool, metric: Metric) -> tuple[Pool, Features]:
         _all_embedded(pool)
     if metric != "jaccard" and pool.has_embedding.any():
         unit = pool.derive("unit vectors", _unit, _take_rows)
-        embedded = pool.has_embedding if metric == "cosine" else (unit != 0).any(axis=1)
+        embedded = (
+            pool.has_embedding if metric == "cosine" else np.einsum("ij,ij->i", unit, unit) > 0.5
+        )  # 0 or 1
     if metric == "cosine" or embedded.all():
         return pool, Features(unit, frozen(embedded), *_no_trigrams(count))
     if pool.candidates.texts is None:
@@ -151,13 +153,15 @@ def _unit(pool: Pool) -> Vectors:
     assert vectors is not None  # some row has an embedding, or nobody asks
     with np.errstate(over="ignore", under="ignore"):
         squares = np.einsum("ij,ij->i", vectors, vectors)
-    extreme = ~((squares > _SAFE[0]) & (squares < _SAFE[1]))
-    norms = np.sqrt(squares)
-    if extreme.any():  # their squares leave float32: again in float64
-        norms = norms.astype(np.float64)
-        norms[extreme] = np.sqrt(np.square(vectors[extreme], dtype=np.float64).sum(axis=1))
+    extreme = np.flatnonzero(~((squares > _SAFE[0]) & (squares < _SAFE[1])))
+    squares[extreme] = 1.0
+    unit = vectors / np.sqrt(squares)[:, None]
+    if len(extreme):  # their squares leave float32: again in float64
+        rows = vectors[extreme].astype(np.float64)
+        norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         norms[norms == 0.0] = 1.0
-    return sealed(np.ascontiguousarray(vectors / norms[:, None], dtype=np.float32))
+        unit[extreme] = rows / norms[:, None]
+    return sealed(unit)
 
 
 _SAFE: Final = (1e-25, 1e35)
