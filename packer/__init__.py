@@ -16,10 +16,10 @@ shipping is out, below-threshold, by threshold(0.6): score 0.52, floor 0.6
 The vocabulary of stages is the package `strategies`; importing neither imports numba.
 """
 
-from .algebra import Filter, Order, Policy, Selector, Stage
+from .algebra import Filter, Order, Policy, Scoring, Selector, Stage
 from .errors import PackError
 from .facade import Packer, pack
-from .pool import Layout, Pool, Selection
+from .pool import Pool
 from .records import (
     Chunk,
     Exclusion,
@@ -30,6 +30,7 @@ from .records import (
     Report,
     StageTrace,
 )
+from .selection import Layout, Selection
 from .tokens import TokenCounter, approximate, tokenizer, utf8_estimate, utf8_upper_bound
 from .warming import warm
 
@@ -48,6 +49,7 @@ __all__ = [
     "Pool",
     "Reason",
     "Report",
+    "Scoring",
     "Selection",
     "Selector",
     "Stage",

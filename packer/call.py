@@ -4,13 +4,13 @@ import datetime as dt
 from typing import Any, final
 
 import attrs
-import numpy as np
 
 from .errors import InvalidBudget, InvalidCounter, InvalidParameter, InvalidTimestamp, shown
+from .numbers import is_int
 from .timestamps import instant
 from .tokens import MOST_TOKENS, CountTokens
 
-__all__ = ["Call", "checked_call", "is_int"]
+__all__ = ["Call", "checked_call"]
 
 
 @final
@@ -64,8 +64,3 @@ def _moment(now: Any) -> dt.datetime | None:
         pass
     message = f"now is {shown(now)}; give a datetime, ISO 8601 text, or epoch seconds"
     raise InvalidTimestamp(message, details={"now": now})
-
-
-def is_int(value: object) -> bool:
-    """Whether the value is an integer, Python's or numpy's; a bool is none."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -9,10 +9,12 @@ import attrs
 
 from .algebra import Policy, Step, advance, audit, checked_policy
 from .call import Call, checked_call
-from .intake import ChunkLike, OnInvalid
+from .errors import InvalidParameter, shown
+from .intake import ChunkLike, OnInvalid, checked_on_invalid
 from .outcome import packed
-from .pool import Layout, Pool, Selection
+from .pool import Pool
 from .records import Packed, StageTrace
+from .selection import Layout, Selection
 from .tokens import CountTokens, approximate
 
 __all__ = ["Packer", "pack"]
@@ -112,6 +114,7 @@ class Packer:
     _call: Call = attrs.field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
+        checked_on_invalid(self.on_invalid)
         call = checked_call(self.budget, self.overhead, self.count_tokens, self.query, self.now)
         object.__setattr__(self, "_call", call)
         object.__setattr__(self, "_program", _Program.of(self.policy))
@@ -165,10 +168,12 @@ class Packer:
         >>> Packer(greedy, budget=100).select(pool).rows.tolist()
         [1, 2]
         """
-        state: Any = pool.with_call(self._call_at(dt.datetime.now(dt.UTC), query, now))
-        for step, text in self._program.steps:
-            state = advance(step, state, text)
-        return _shown(state)
+        if not isinstance(pool, Pool):
+            message = f"select takes a Pool, not {shown(pool)}; make one by Pool.from_arrays"
+            raise InvalidParameter(message, details={"value": pool})
+        call = self._call_at(dt.datetime.now(dt.UTC), query, now)
+        layout, _ = self._run(pool.with_call(call))
+        return layout
 
     def _call_at(self, moment: dt.datetime, query: str | None, now: object) -> Call:
         if query is None and now is None:
@@ -195,11 +200,6 @@ class Packer:
             if step.gives is not Layout:
                 chunks, tokens = len(state), int(state.costs.sum())
             traces.append(StageTrace(text, before[0], chunks, before[1], tokens, spent))
-        return _shown(state), tuple(traces)
-
-
-def _shown(state: Selection | Layout) -> Layout:
-    """The layout of what a policy gave: selection order where it has no order."""
-    layout = state if isinstance(state, Layout) else state.in_order()
-    audit(layout)
-    return layout
+        layout: Layout = state if isinstance(state, Layout) else state.in_order()
+        audit(layout, pool)
+        return layout, tuple(traces)

@@ -139,10 +139,10 @@ def _exclusions(packed: Packed) -> set[tuple[object, ...]]:
 def filter_narrows(stage: Any, pool: Pool) -> None:
     """A filter keeps some rows in input order with their scores, and excludes the others."""
     after = run(stage, pool)
-    kept = set(after.rows.tolist())
-    place = {row: at for at, row in enumerate(pool.rows.tolist())}
-    assert after.rows.tolist() == [row for row in pool.rows.tolist() if row in kept]
-    assert after.scores.tolist() == [pool.scores[place[row]] for row in after.rows.tolist()]
+    kept = set(after.table_rows.tolist())
+    place = {row: at for at, row in enumerate(pool.table_rows.tolist())}
+    assert after.table_rows.tolist() == [row for row in pool.table_rows.tolist() if row in kept]
+    assert after.scores.tolist() == [pool.scores[place[row]] for row in after.table_rows.tolist()]
     cut = [row for cut in after.cuts[len(pool.cuts) :] for row in cut.rows.tolist()]
     assert sorted([*cut, *kept]) == sorted(place)
 
@@ -150,13 +150,13 @@ def filter_narrows(stage: Any, pool: Pool) -> None:
 def filter_is_idempotent(stage: Any, pool: Pool) -> None:
     """A filter applied twice excludes no more than applied once."""
     once = run(stage, pool)
-    assert run(stage, once).rows.tolist() == once.rows.tolist()
+    assert run(stage, once).table_rows.tolist() == once.table_rows.tolist()
 
 
 def scoring_keeps_rows(stage: Any, pool: Pool) -> None:
     """A scoring stage keeps all rows and the scores that came in; the current ones are finite."""
     after = run(stage, pool)
-    assert after.rows.tolist() == pool.rows.tolist()
+    assert after.table_rows.tolist() == pool.table_rows.tolist()
     assert after.cuts == pool.cuts
     assert after.original_scores.tolist() == pool.original_scores.tolist()
     assert np.isfinite(after.scores).all()
@@ -197,8 +197,8 @@ def similarity(pool: Pool, left: int, right: int, metric: str) -> tuple[float, f
 def dedup_leaves_no_pair(stage: Any, pool: Pool) -> None:
     """No two chunks that `dedup` keeps are as similar as its threshold."""
     after = run(stage, pool)
-    place = {row: at for at, row in enumerate(pool.rows.tolist())}
-    kept = [place[row] for row in after.rows.tolist()]
+    place = {row: at for at, row in enumerate(pool.table_rows.tolist())}
+    kept = [place[row] for row in after.table_rows.tolist()]
     for left, right in itertools.combinations(kept, 2):
         value, tolerance = similarity(pool, left, right, stage.metric)
         assert value < stage.threshold + tolerance
@@ -209,8 +209,8 @@ def dedup_names_a_better_copy(stage: Any, pool: Pool) -> None:
     which is kept, scores at least as high, and is the most similar of those that were kept.
     """
     after = run(stage, pool)
-    place = {row: at for at, row in enumerate(pool.rows.tolist())}
-    kept = [place[row] for row in after.rows.tolist()]
+    place = {row: at for at, row in enumerate(pool.table_rows.tolist())}
+    kept = [place[row] for row in after.table_rows.tolist()]
     for cut in after.cuts[len(pool.cuts) :]:
         assert cut.reason is Reason.REDUNDANT
         assert cut.redundant_with is not None
@@ -244,7 +244,7 @@ def reasons_are_true(stage: Any, pool: Pool) -> None:
     """What a selector leaves out is `budget` if it costs more than remains, else `strategy`."""
     selection = run(stage, pool)
     left = pool.budget - sum(selection.costs.tolist())
-    cost = dict(zip(pool.rows.tolist(), pool.costs.tolist(), strict=True))
+    cost = dict(zip(pool.table_rows.tolist(), pool.costs.tolist(), strict=True))
     for cut in selection.pool.cuts[len(pool.cuts) :]:
         assert cut.reason in NOT_CHOSEN
         for row in cut.rows.tolist():

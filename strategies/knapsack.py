@@ -9,8 +9,9 @@ import numpy as np
 from packer import kernels
 from packer.algebra import Selector
 from packer.arrays import Bools, Floats, Ints, best_first, sealed
-from packer.pool import Pool, Selection
+from packer.pool import Pool
 from packer.records import Optimality
+from packer.selection import Selection
 
 from .greedy import fill
 

@@ -266,5 +266,5 @@ def test_a_number_of_another_kind_is_compared_as_a_plain_one(value: Any, plain: 
 def test_a_number_that_cannot_be_written_out_is_refused() -> None:
     with pytest.raises(PackError, match="cannot compare with"):
         field("level") == 10**5000  # noqa: B015
-    with pytest.raises(PackError, match="below 2"):
+    with pytest.raises(PackError, match="an int of 0 or more"):
         top(10**5000)

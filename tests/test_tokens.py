@@ -172,7 +172,7 @@ def test_a_tokenizer_without_its_packages_names_the_extra(monkeypatch: pytest.Mo
     }
     assert caught.value.message == (
         "no tokenizer 'o200k_base' (quicktok is not installed; tiktoken is not installed); "
-        "install chunk-packer[tokenizer], or check the name"
+        "check the name, or install chunk-packer[tokenizer] or chunk-packer[tiktoken]"
     )
 
 

@@ -15,8 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from packer.algebra import Policy, steps_of
-from packer.pool import Layout, Selection
 from packer.records import Exclusion, Optimality, Packed, PackedChunk, Report, StageTrace
+from packer.selection import Layout, Selection
 
 from .output import only, visible
 from .vocabulary import Entry
