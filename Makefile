@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-POLICY := threshold(0.1) | current() | dedup(0.85) | mmr(0.7) | ushape
+POLICY := current() | threshold(0.1) | dedup(0.85) | mmr(0.7) | ushape
 
 .PHONY: demo test lint types properties bounds coverage bench soak clean
 

@@ -16,13 +16,13 @@ shipping is out, below-threshold, by threshold(0.6): score 0.52, floor 0.6
 The vocabulary of stages is the package `strategies`; importing neither imports numba.
 """
 
-from .algebra import Filter, Order, Policy, Selector, Stage
+from .algebra import Filter, Order, Policy, Scoring, Selector, Stage
 from .allotment import Section, sections
 from .budget import Budget
 from .errors import PackError
 from .facade import Packer, pack
 from .plan import PackedPlan, Plan, PlanReport
-from .pool import Layout, Pool, Selection
+from .pool import Pool
 from .records import (
     Chunk,
     Exclusion,
@@ -33,6 +33,7 @@ from .records import (
     Report,
     StageTrace,
 )
+from .selection import Layout, Selection
 from .template import Template
 from .tokens import TokenCounter, approximate, tokenizer, utf8_estimate, utf8_upper_bound
 from .warming import warm
@@ -56,6 +57,7 @@ __all__ = [
     "Pool",
     "Reason",
     "Report",
+    "Scoring",
     "Section",
     "Selection",
     "Selector",

@@ -22,14 +22,17 @@ Shorter(100)
 
 import itertools
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeAlias, TypeVar, final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NoReturn, TypeAlias, TypeVar, final
 
 import attrs
 import numpy as np
 
+from .awaitables import is_awaitable
 from .errors import InvalidPolicy, InvalidStrategy, shown
 from .literals import literal
-from .pool import Layout, Pool, Selection
+from .pool import Pool
+from .selection import Layout, Selection
 from .trimming import trimmed
 
 __all__ = [
@@ -37,6 +40,7 @@ __all__ = [
     "Filter",
     "Order",
     "Policy",
+    "Scoring",
     "Selector",
     "Stage",
     "Step",
@@ -79,7 +83,11 @@ class Stage(ABC, Generic[A, B]):
 
 
 class Step(Stage[A, B], ABC):
-    """One stage.  Its attrs fields are its arguments: the first positional, the others by name."""
+    """One stage.  Its attrs fields are its arguments (see `packer.parameters`).
+
+    The first, and what has no default, is printed without its name, the others by name and not
+    at their default.
+    """
 
     __slots__ = ()
 
@@ -105,24 +113,26 @@ class Step(Stage[A, B], ABC):
         written = []
         for place, field in enumerate(fields):
             value = getattr(self, field.name)
-            if place == 0 and not field.kw_only:
-                written.append(self.written(field.name, value))
+            text = field.metadata.get("write", literal)(value)
+            if not field.kw_only and (place == 0 or field.default is attrs.NOTHING):
+                written.append(text)
             elif value != field.default:
-                written.append(f"{field.alias}={self.written(field.name, value)}")
+                written.append(f"{field.alias}={text}")
         return f"{self.name}({', '.join(written)})"
-
-    def written(self, field: str, value: object) -> str:
-        """The value of a field as the policy's text has it; a stage may override."""
-        del field
-        return literal(value)
 
 
 class Filter(Step[Pool, Pool], ABC):
-    """A stage that narrows or rescores the candidates."""
+    """A stage that narrows the candidates, or (see `Scoring`) rescores them."""
 
     __slots__ = ()
     takes = Pool
     gives = Pool
+
+
+class Scoring(Filter, ABC):
+    """A filter that keeps every row and changes the current scores."""
+
+    __slots__ = ()
 
 
 class Selector(Step[Pool, Selection], ABC):
@@ -168,7 +178,11 @@ class Chain(Stage[A, B]):
 Policy: TypeAlias = Stage[Pool, Selection | Layout]
 """What `pack` runs: a stage from a pool to a selection or a layout."""
 
-_ROLES = {Pool: "candidates (Pool)", Selection: "a selection (Selection)", Layout: "a layout"}
+_ROLES: Final[Mapping[type, str]] = {
+    Pool: "candidates (Pool)",
+    Selection: "a selection (Selection)",
+    Layout: "a layout",
+}
 
 
 def _misfit(before: Step[Any, Any], after: Step[Any, Any]) -> InvalidPolicy:
@@ -243,8 +257,7 @@ def advance(step: Step[Any, Any], state: Any, text: str) -> Any:
     """
     result: Any = step(state.at(text))
     if not isinstance(result, step.gives):
-        if hasattr(result, "close"):
-            result.close()  # a coroutine: closed, it does not warn that nobody awaited it
+        is_awaitable(result)  # closes a coroutine
         message = f"{text} gave {shown(result)}; it must give {_ROLES[step.gives]}"
         raise InvalidStrategy(message, details={"stage": text})
     if isinstance(result, Selection) and result.pool.cutting is not None:
@@ -258,27 +271,52 @@ def advance(step: Step[Any, Any], state: Any, text: str) -> Any:
     return result
 
 
-def audit(layout: Layout) -> None:
+def audit(layout: Layout, start: Pool) -> None:
     """Check that a layout holds what is promised, however its stages were written.  O(m).
 
-    Raises INVALID_STRATEGY when it costs more than the budget, or when a chunk is not exactly
-    once among the shown and the excluded.
+    `start` is the pool that the policy was given.
+
+    Raises INVALID_STRATEGY when the layout is of other chunks or another call, when it costs more
+    than the budget, or when a chunk is not exactly once among the shown and the excluded.
     """
     pool = layout.pool
-    spent = int(np.add.reduce(pool.costs[layout.pool_rows]))
-    if spent > pool.call.budget:
-        message = f"{pool.stage} shows {spent} tokens of a budget of {pool.call.budget}"
+    if not _continues(pool, start):
+        message = (
+            f"{pool.stage} is left with a pool that this call did not begin with; a stage narrows "
+            "the pool that it gets, by pool.keep"
+        )
+        raise InvalidStrategy(message, details={"stage": pool.stage})
+    shown_rows = layout.table_rows
+    costs = start.candidates.tokens[shown_rows]
+    for place, row in enumerate(shown_rows.tolist() if pool.candidates.originals else ()):
+        if row in pool.candidates.originals:
+            costs[place] = pool.candidates.tokens[row]
+    spent = int(np.add.reduce(costs)) + len(layout) * start.call.overhead
+    if spent > pool.call.budget and start.call.template is None:  # else its text was counted
+        message = (
+            f"{pool.stage} shows {spent} tokens of a budget of {pool.call.budget}; "
+            "choose by pool.select, which checks"
+        )
         raise InvalidStrategy(message, details={"stage": pool.stage, "over": spent - pool.budget})
     rows = np.concatenate([layout.table_rows, *(cut.rows for cut in pool.cuts)])
     times = np.bincount(rows, minlength=len(pool.candidates))
     wrong = np.flatnonzero(times != 1)
     if len(wrong):
-        id_ = pool.candidates.ids[int(wrong[0])]
+        id_ = pool.candidates.id(int(wrong[0]))
         message = (
             f"a stage of this policy made its own pool or selection: chunk {id_!r} is in or out "
             f"{times[wrong[0]]} times; narrow a pool by pool.keep, choose by pool.select"
         )
         raise InvalidStrategy(message, details={"stage": pool.stage, "id": id_})
+
+
+def _continues(pool: Pool, start: Pool) -> bool:
+    """Whether a pool is of the chunks and the call of another, with shorter texts or less room."""
+    if pool.candidates.source_rows is not start.candidates.source_rows:
+        return False
+    if start.call.template is None:
+        return pool.call is start.call
+    return pool.call.within(start.call.limit) == start.call
 
 
 def _accounted(state: Any) -> int:

@@ -7,8 +7,9 @@ from typing import Any, Final, final
 import attrs
 
 from .algebra import Policy, checked_policy
-from .budget import Budget, available, is_int
+from .budget import Budget, available
 from .errors import Infeasible, InvalidParameter, shown
+from .numbers import is_int
 from .template import Template
 
 __all__ = ["Section", "check_minima", "checked_names", "sections"]

@@ -3,18 +3,13 @@
 from typing import Any, Final, final
 
 import attrs
-import numpy as np
 
 from .errors import InvalidBudget, shown
+from .numbers import is_int
 
-__all__ = ["Budget", "available", "is_int"]
+__all__ = ["Budget", "available"]
 
 _PARTS: Final = ("reserve", "system", "history", "margin")
-
-
-def is_int(value: object) -> bool:
-    """Whether the value is an integer, Python's or numpy's; a bool is none."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _tokens(value: Any, _: object, attribute: "attrs.Attribute[Any]") -> int:

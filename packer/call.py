@@ -5,8 +5,9 @@ from typing import Any, final
 
 import attrs
 
-from .budget import available, is_int
+from .budget import available
 from .errors import InvalidBudget, InvalidCounter, InvalidParameter, InvalidTimestamp, shown
+from .numbers import is_int
 from .template import Template
 from .timestamps import instant
 from .tokens import MOST_TOKENS, CountTokens, count

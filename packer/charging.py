@@ -23,7 +23,7 @@ def charges(table: Candidates, rows: Ints, call: Call) -> Ints:
     if call.template is None:
         return table.tokens[rows] + call.overhead
     forms = [_charged(table, row, call.template, table.text(row)) for row in rows.tolist()]
-    ids = [table.ids[row] for row in rows.tolist()]
+    ids = [table.id(row) for row in rows.tolist()]
     return np.array(counts(call.count_tokens, forms, ids), np.int64) + call.overhead
 
 
@@ -32,7 +32,7 @@ def charge(table: Candidates, row: int, text: str, tokens: int, call: Call) -> i
     if call.template is None:
         return tokens + call.overhead
     charged = _charged(table, row, call.template, text, tokens)
-    return counts(call.count_tokens, [charged], [table.ids[row]])[0] + call.overhead
+    return counts(call.count_tokens, [charged], [table.id(row)])[0] + call.overhead
 
 
 def _charged(
@@ -52,7 +52,7 @@ def form(
     """A row of the table as the template writes it, with its own text or another."""
     return template.form(
         position=position,
-        id=table.ids[row],
+        id=table.id(row),
         content=table.text(row) if text is None else text,
         score=float(table.scores[row]),
         tokens=int(table.tokens[row]) if tokens is None else tokens,

@@ -1,5 +1,6 @@
 """The columns of a call: made once by `packer.intake`, shared by every pool, never changed."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, final
@@ -7,9 +8,10 @@ from typing import Final, final
 import attrs
 
 from .arrays import Bools, Floats, Ints, Vectors, sealed
-from .records import Reason
+from .metadata import present
+from .records import Chunk, Reason
 
-__all__ = ["Candidates", "Cut", "Original"]
+__all__ = ["Candidates", "Cut", "Original", "Rows"]
 
 
 @final
@@ -31,11 +33,12 @@ class Candidates:
 
     `scores` float64[m], finite; `tokens` int64[m], >= 0; `vectors` float32[m, d] as given (zero
     rows where `has_vector`, bool[m], is False), or None when no chunk has an embedding;
-    `source_rows` int64[m], the place of each in the caller's input.  `texts` is None for arrays
-    that came without.  `originals`: of each row whose text a stage shortened, what it was.
+    `source_rows` int64[m], the place of each in the caller's input.  `given_ids` and `texts` are
+    None for arrays that came without.  `originals`: of each row whose text a stage shortened,
+    what it was.
     """
 
-    ids: Sequence[str]
+    given_ids: Sequence[str] | None
     texts: Sequence[str] | None
     scores: Floats
     tokens: Ints
@@ -47,6 +50,10 @@ class Candidates:
 
     def __len__(self) -> int:
         return len(self.scores)
+
+    def id(self, row: int) -> str:
+        """The id of a row; `chunk-N` where the arrays came without ids."""
+        return f"chunk-{row}" if self.given_ids is None else self.given_ids[row]
 
     def text(self, row: int) -> str:
         """The content of a row, empty where the arrays came without texts."""
@@ -68,6 +75,61 @@ class Candidates:
             texts=list(changed.values()),
             tokens=sealed(counted),
             originals={**self.originals, **originals},
+        )
+
+
+class Rows(ABC):
+    """Some rows of the table: what a pool, a selection and a layout have in common."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def candidates(self) -> Candidates:
+        """The table of all chunks of the call."""
+
+    @property
+    @abstractmethod
+    def table_rows(self) -> Ints:
+        """int64: their places in the table."""
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids."""
+        return [self.candidates.id(row) for row in self.table_rows.tolist()]
+
+    @property
+    def texts(self) -> list[str]:
+        """The contents (empty where arrays came without texts)."""
+        return [self.candidates.text(row) for row in self.table_rows.tolist()]
+
+    @property
+    def metadata(self) -> list[Mapping[str, object]]:
+        """The metadata."""
+        metadata = self.candidates.metadata
+        return [metadata[row] for row in self.table_rows.tolist()]
+
+    @property
+    def tokens(self) -> Ints:
+        """int64: what each text costs, without overhead."""
+        return sealed(self.candidates.tokens[self.table_rows])
+
+    def column(self, key: str) -> list[object]:
+        """The values of a metadata key, None where a chunk lacks it or has NaN."""
+        metadata = self.candidates.metadata
+        return [present(metadata[row].get(key)) for row in self.table_rows.tolist()]
+
+    def chunk(self, row: int) -> Chunk:
+        """The record of a row, with its id and token count filled in."""
+        table, at = self.candidates, int(self.table_rows[row])
+        vector = table.vectors[at] if table.vectors is not None and table.has_vector[at] else None
+        return Chunk(
+            table.text(at),
+            float(table.scores[at]),
+            id=table.id(at),
+            tokens=int(table.tokens[at]),
+            embedding=vector,
+            metadata=table.metadata[at],
         )
 
 

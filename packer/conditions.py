@@ -17,6 +17,7 @@ import numpy as np
 
 from .errors import InvalidParameter, shown
 from .literals import literal
+from .metadata import present
 from .timestamps import instant, is_date_text
 
 __all__ = ["Comparison", "Condition", "Field", "Junction", "Negation", "field"]
@@ -80,7 +81,7 @@ class Comparison(Condition):
     wanted: Scalar | tuple[Scalar, ...] | None
 
     def holds(self, metadata: Mapping[str, object], /) -> bool:
-        found = metadata.get(self.key)
+        found = present(metadata.get(self.key))
         if self.word == "is":
             return found is None
         return found is not None and _compare(found, self.word, self.wanted)
@@ -260,6 +261,8 @@ def _compare(found: object, word: str, wanted: Any) -> bool:
             return any(_compare(value, "==", wanted) for value in found)
         return False
     left, right = _comparable(found, wanted)
+    if word not in ("==", "!=") and is_date_text(wanted) and not isinstance(right, float):
+        return False  # what is no date is neither before nor after one
     try:
         return bool(_COMPARISONS[word](left, right))
     except (TypeError, ValueError):  # text against a number, or an array: the comparison fails

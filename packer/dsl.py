@@ -127,7 +127,9 @@ class _Reader:
             if isinstance(found, Stage):
                 return found
             raise self.fault(
-                f"{node.id} takes arguments", place.of(node), suggestion=_call_text(node.id, found)
+                f"{node.id} is called; write {_call_text(node.id, found)}",
+                place.of(node),
+                suggestion=_call_text(node.id, found),
             )
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             found = self.word(node.func.id, place.of(node))
@@ -186,8 +188,9 @@ class _Reader:
             stage = make(*arguments, **keywords)
         except PackError as error:
             line, column = self.line_column(place.of(node))
-            error.details = {**error.details, "line": line, "column": column, "text": self.text}
-            raise
+            details = {**error.details, "line": line, "column": column, "text": self.text}
+            message = f"line {line}, column {column}: {error.message}"
+            raise type(error)(message, details=details) from None
         steps_of(stage)
         return stage  # type: ignore[no-any-return]  # steps_of refuses what is no stage
 
@@ -338,4 +341,6 @@ def _call_text(name: str, make: Callable[..., Any]) -> str:
         for parameter in parameters
         if parameter.kind is not parameter.KEYWORD_ONLY
     ]
+    if all(parameter.default is not parameter.empty for parameter in parameters):
+        return f"{name}()"
     return f"{name}({', '.join(shown_ones)})"

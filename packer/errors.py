@@ -19,6 +19,7 @@ stable, `details` holds the same facts for programs.  Each error is also the bui
 Python user would catch.
 """
 
+import pickle
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import ClassVar
@@ -67,7 +68,17 @@ class PackError(Exception):
         self.details: Mapping[str, object] = MappingProxyType(dict(details or {}))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.message, self.code, dict(self.details))
+        return type(self), (self.message, self.code, dict(map(_portable, self.details.items())))
+
+
+def _portable(item: tuple[str, object]) -> tuple[str, object]:
+    """The detail as it can be pickled: a coroutine, say, as its text."""
+    name, value = item
+    try:
+        pickle.dumps(value)
+    except Exception:  # noqa: BLE001  # whatever a caller's own objects raise
+        return name, shown(value)
+    return item
 
 
 class InvalidBudget(PackError, ValueError, TypeError):
@@ -148,5 +159,8 @@ def shown(value: object, limit: int = 60) -> str:
     >>> shown("a" * 100, limit=10)
     "'aaaaaa..."
     """
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001  # a repr that fails, say of an int beyond the digit limit
+        text = f"<{type(value).__name__}>"
     return text if len(text) <= limit else text[: limit - 3] + "..."

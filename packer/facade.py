@@ -10,11 +10,13 @@ import attrs
 from .algebra import Policy, Step, advance, audit, checked_policy
 from .budget import Budget
 from .call import Call, checked_call
-from .intake import ChunkLike, OnInvalid
+from .errors import InvalidParameter, shown
+from .intake import ChunkLike, OnInvalid, checked_on_invalid
 from .outcome import packed
-from .pool import Layout, Pool, Selection
+from .pool import Pool
 from .records import Packed, StageTrace
 from .rendering import Rendered, fitted
+from .selection import Layout, Selection
 from .template import Template
 from .tokens import CountTokens, approximate
 
@@ -122,6 +124,7 @@ class Packer:
     _call: Call = attrs.field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
+        checked_on_invalid(self.on_invalid)
         call = checked_call(
             self.budget, self.overhead, self.count_tokens, self.query, self.now, self.template
         )
@@ -191,12 +194,11 @@ class Packer:
         >>> Packer(greedy, budget=100).select(pool).rows.tolist()
         [1, 2]
         """
-        state: Any = pool.with_call(self._call_at(dt.datetime.now(dt.UTC), query, now))
-        if self.template is not None:
-            return self._run(state)[0]
-        for step, text in self._program.steps:
-            state = advance(step, state, text)
-        return _shown(state)
+        if not isinstance(pool, Pool):
+            message = f"select takes a Pool, not {shown(pool)}; make one by Pool.from_arrays"
+            raise InvalidParameter(message, details={"value": pool})
+        call = self._call_at(dt.datetime.now(dt.UTC), query, now)
+        return self._run(pool.with_call(call))[0]
 
     def _call_at(self, moment: dt.datetime, query: str | None, now: object) -> Call:
         if query is None and now is None:
@@ -229,9 +231,11 @@ class Packer:
             traces.append(_trace(text, before, after, ended - started))
             before, started = after, ended
         if self.template is None:
-            return _shown(state), None, tuple(traces)
+            layout: Layout = state if isinstance(state, Layout) else state.in_order()
+            audit(layout, pool)
+            return layout, None, tuple(traces)
         rendered, spent = _fitted(state, last)
-        audit(rendered.layout)
+        audit(rendered.layout, pool)
         after = len(rendered.layout), rendered.used
         for (_, text), nanoseconds in zip(last, spent, strict=True):
             traces.append(_trace(text, before, after, nanoseconds))
@@ -264,10 +268,3 @@ def _trace(
     text: str, before: tuple[int, int], after: tuple[int, int], nanoseconds: int
 ) -> StageTrace:
     return StageTrace(text, before[0], after[0], before[1], after[1], nanoseconds / 1e3)
-
-
-def _shown(state: Selection | Layout) -> Layout:
-    """The layout of what a policy gave: selection order where it has no order."""
-    layout = state if isinstance(state, Layout) else state.in_order()
-    audit(layout)
-    return layout

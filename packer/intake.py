@@ -6,7 +6,7 @@ Chunks are read column by column; only when a column has something unusual does
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import NoneType
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Final, Literal, TypeAlias, final
 
 import attrs
 import numpy as np
@@ -19,7 +19,15 @@ from .records import EMPTY, Chunk, Exclusion, Metadata, Reason, Warning
 from .tokens import MOST_TOKENS, CountTokens, counter_name, counts, is_estimate
 from .validation import STAGE, find_faults, read_records, refusal, set_aside
 
-__all__ = ["ChunkLike", "Intake", "OnInvalid", "estimates", "from_arrays", "from_chunks"]
+__all__ = [
+    "ChunkLike",
+    "Intake",
+    "OnInvalid",
+    "checked_on_invalid",
+    "estimates",
+    "from_arrays",
+    "from_chunks",
+]
 
 ChunkLike: TypeAlias = Chunk | Mapping[str, Any]
 OnInvalid: TypeAlias = Literal["raise", "exclude"]
@@ -50,9 +58,17 @@ class _Columns:
     texts: Sequence[str]
     scores: Floats
     tokens: Ints | Sequence[int | None]
-    vectors: Sequence[npt.NDArray[np.float32] | None]
+    vectors: Vectors | None
+    has_vector: Bools
     metadata: Sequence[Mapping[str, object]]
     at: Ints
+
+
+def checked_on_invalid(on_invalid: object) -> None:
+    """Raise INVALID_PARAMETER for what is neither "raise" nor "exclude"."""
+    if on_invalid not in ("raise", "exclude"):
+        message = f'on_invalid is {shown(on_invalid)}; write "raise" or "exclude"'
+        raise InvalidParameter(message, details={"on_invalid": on_invalid})
 
 
 def from_chunks(
@@ -63,10 +79,9 @@ def from_chunks(
     Raises INVALID_CHUNK or DIMENSION_MISMATCH, naming every chunk with a fault, unless
     `on_invalid` is "exclude"; INVALID_COUNTER for a counter that does not count.
     """
-    if on_invalid not in ("raise", "exclude"):
-        message = f'on_invalid is {shown(on_invalid)}; write "raise" or "exclude"'
-        raise InvalidParameter(message, details={"on_invalid": on_invalid})
-    if isinstance(chunks, str | Mapping | Chunk) or not isinstance(chunks, Iterable):
+    checked_on_invalid(on_invalid)
+    unordered = isinstance(chunks, set | frozenset | Mapping)
+    if unordered or isinstance(chunks, str | bytes | Chunk) or not isinstance(chunks, Iterable):
         message = f"chunks is {shown(chunks)}; give a list of Chunk or of mappings"
         raise InvalidChunk(message, details={"chunks": []})
     given = list(chunks)
@@ -75,15 +90,14 @@ def from_chunks(
     if columns is None:
         columns, invalid = _checked_columns(given, on_invalid)
     tokens, counted = _tokens(columns, count_tokens)
-    vectors, has_vector = _matrix(columns.vectors)
     candidates = Candidates(
-        ids=columns.ids,
+        given_ids=columns.ids,
         texts=columns.texts,
         scores=sealed(columns.scores),
         tokens=sealed(tokens),
         metadata=columns.metadata,
-        vectors=vectors,
-        has_vector=sealed(has_vector),
+        vectors=columns.vectors,
+        has_vector=sealed(columns.has_vector),
         source_rows=sealed(columns.at),
     )
     estimated = counted > 0 and is_estimate(count_tokens)
@@ -109,7 +123,8 @@ def _usual_columns(given: Sequence[Any]) -> _Columns | None:
         if not _are(ids, str, NoneType):
             return None
         ids = _unique_ids(ids)
-    if not _are(vectors, NoneType) and not _usual_vectors(vectors):
+    matrix = _usual_matrix(vectors)
+    if matrix is None:
         return None
     try:
         numbers = np.fromiter(scores, np.float64, len(scores))
@@ -117,7 +132,7 @@ def _usual_columns(given: Sequence[Any]) -> _Columns | None:
         return None
     if not np.isfinite(numbers).all():
         return None
-    return _Columns(ids, texts, numbers + 0.0, tokens, vectors, metadata, np.arange(len(given)))
+    return _Columns(ids, texts, numbers + 0.0, tokens, *matrix, metadata, np.arange(len(given)))
 
 
 def _are(values: Sequence[object], *kinds: type) -> bool:
@@ -138,15 +153,18 @@ def _usual_tokens(tokens: Sequence[Any]) -> Ints | Sequence[int | None] | None:
     return np.fromiter(tokens, np.int64, len(tokens)) if given is tokens else tokens
 
 
-def _usual_vectors(vectors: Sequence[Any]) -> bool:
+def _usual_matrix(vectors: Sequence[Any]) -> tuple[Vectors | None, Bools] | None:
+    """The embeddings as `_matrix` gives them when all are finite vectors of one length."""
+    if _are(vectors, NoneType):
+        return None, np.zeros(len(vectors), np.bool_)
     if not _are(vectors, np.ndarray, NoneType):
-        return False
-    given = [vector for vector in vectors if vector is not None]
-    if given[0].dtype != np.float32 or given[0].ndim != 1:
-        return False
-    if len({(vector.shape, vector.dtype) for vector in given}) > 1:
-        return False
-    return bool(np.isfinite(np.concatenate(given)).all())
+        return None
+    kinds = {(vector.shape, vector.dtype) for vector in vectors if vector is not None}
+    (shape, dtype), *others = kinds
+    if others or len(shape) != 1 or dtype != np.float32:
+        return None
+    matrix = _matrix(vectors)
+    return matrix if matrix[0] is None or np.isfinite(matrix[0]).all() else None
 
 
 def _checked_columns(
@@ -160,12 +178,14 @@ def _checked_columns(
         raise refusal(faults, ids)
     invalid = tuple(set_aside(given[at], ids[at], faults[at]) for at in sorted(faults))
     good = [(at, record) for at, record in enumerate(records) if record and at not in faults]
+    vectors, has_vector = _matrix([record.embedding for _, record in good])
     columns = _Columns(
         ids=[ids[at] for at, _ in good],
         texts=[record.content for _, record in good],
         scores=np.array([float(record.score) for _, record in good], dtype=np.float64) + 0.0,
         tokens=[None if record.tokens is None else int(record.tokens) for _, record in good],
-        vectors=[record.embedding for _, record in good],
+        vectors=vectors,
+        has_vector=has_vector,
         metadata=[record.metadata for _, record in good],
         at=np.array([at for at, _ in good], dtype=np.int64),
     )
@@ -224,8 +244,6 @@ def _is_blank(text: str) -> bool:
 
 def _matrix(vectors: Sequence[npt.NDArray[np.float32] | None]) -> tuple[Vectors | None, Bools]:
     """float32[m, d] with zero rows where there is no vector (None without any), and bool[m]."""
-    if _are(vectors, NoneType):
-        return None, np.zeros(len(vectors), np.bool_)
     has_vector = np.array([vector is not None and len(vector) > 0 for vector in vectors], np.bool_)
     given = [vector for vector in vectors if vector is not None and len(vector)]
     if not given:
@@ -239,6 +257,9 @@ def _matrix(vectors: Sequence[npt.NDArray[np.float32] | None]) -> tuple[Vectors 
 
 
 # -- arrays ---------------------------------------------------------------------------------
+
+
+_TOKENS: Final = "ints of 0 or more, at most 2**43"
 
 
 def from_arrays(
@@ -262,19 +283,20 @@ def from_arrays(
     named = {"tokens": costs, "embeddings": vectors, "ids": ids, "texts": texts}
     for name, column in {**named, "metadata": metadata}.items():
         if column is not None and len(column) != count:
-            message = f"{name} has {len(column)} rows, scores has {count}"
+            message = f"{name} has {len(column)} rows, scores has {count}; give one for each chunk"
             raise InvalidChunk(message, details={"column": name})
-    _refuse_rows(~np.isfinite(numbers), "scores", "is not finite")
-    _refuse_rows((costs < 0) | (costs > MOST_TOKENS), "tokens", "is not in 0..2**43")
+    _refuse_rows(~np.isfinite(numbers), numbers, "scores", "finite numbers")
+    _refuse_rows((costs < 0) | (costs > MOST_TOKENS), costs, "tokens", _TOKENS)
     if vectors is not None:
-        _refuse_rows(~np.isfinite(vectors).all(axis=1), "embeddings", "is not finite")
+        wrong = ~np.isfinite(vectors).all(axis=1)
+        _refuse_rows(wrong, vectors, "embeddings", "finite numbers")
     _refuse_kinds(ids, "ids", str)
     _refuse_kinds(texts, "texts", str)
     _refuse_kinds(metadata, "metadata", Mapping)
     if vectors is not None and not vectors.shape[1]:
         vectors = None
     candidates = Candidates(
-        ids=[f"chunk-{row}" for row in range(count)] if ids is None else ids,
+        given_ids=ids,
         texts=texts,
         scores=frozen(numbers),
         tokens=frozen(costs),
@@ -289,7 +311,10 @@ def from_arrays(
 def _array(
     value: npt.ArrayLike, dtype: Any, name: str, kinds: str, ndim: int = 1
 ) -> npt.NDArray[Any]:
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        array = np.array(shown(value))
     if not array.size and array.ndim == 1:
         return np.empty((0,) * ndim, dtype)
     if array.ndim != ndim or array.dtype.kind not in kinds:
@@ -297,23 +322,23 @@ def _array(
         message = f"{name} is {array.dtype}{list(array.shape)}; give {words} of numbers"
         raise InvalidChunk(message, details={"column": name})
     if array.dtype == np.uint64 and dtype is np.int64:
-        _refuse_rows(array > MOST_TOKENS, name, "is not in 0..2**43")
+        _refuse_rows(array > MOST_TOKENS, array, name, _TOKENS)
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(array, dtype=dtype)
 
 
-def _refuse_rows(wrong: Bools, name: str, words: str) -> None:
+def _refuse_rows(wrong: Bools, column: Any, name: str, wanted: str) -> None:
     rows = np.flatnonzero(wrong).tolist()
     if rows:
-        more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
-        message = f"{name} {words} in row {rows[0]}{more}"
+        more = f" (and {len(rows) - 1} more rows are wrong)" if len(rows) > 1 else ""
+        message = f"{name} in row {rows[0]} is {shown(column[rows[0]])}; give {wanted}{more}"
         raise InvalidChunk(message, details={"column": name, "rows": rows})
 
 
 def _refuse_kinds(entries: Sequence[object] | None, name: str, kind: type) -> None:
     if entries is not None:
         wrong = np.array([not isinstance(entry, kind) for entry in entries], np.bool_)
-        _refuse_rows(wrong, name, f"is no {kind.__name__}")
+        _refuse_rows(wrong, entries, name, f"a {kind.__name__.lower()} in each")
 
 
 # -- both -----------------------------------------------------------------------------------
@@ -329,16 +354,16 @@ def _in_play(
     """Set aside blank texts and repeated ids; warn of equal scores and zero vectors."""
     cuts: list[Cut] = []
     rows = np.arange(len(candidates))
-    texts, ids = candidates.texts, candidates.ids
+    texts, ids = candidates.texts, candidates.given_ids
     if texts is not None and (not all(texts) or any(map(str.isspace, texts))):
         blank = [row for row, text in enumerate(texts) if _is_blank(text)]
         cuts.append(_cut(candidates, Reason.INVALID, blank, lambda _: "its text is blank"))
         rows = np.delete(rows, blank)
-    if len(set(ids)) < len(ids):
-        winners = _winners(candidates, rows)
+    if ids is not None and len(set(ids)) < len(ids):
+        winners = _winners(candidates, ids, rows)
         losers = [row for row in rows.tolist() if winners[ids[row]] != row]
         if losers:
-            cuts.append(_duplicates(candidates, losers, winners))
+            cuts.append(_duplicates(candidates, losers, [winners[ids[row]] for row in losers]))
             rows = np.setdiff1d(rows, losers)
     scores = candidates.scores[rows] if cuts else candidates.scores
     if len(rows) > 1 and scores[0] == scores[-1] and scores.min() == scores.max():
@@ -358,19 +383,19 @@ def _in_play(
     )
 
 
-def _winners(candidates: Candidates, rows: Ints) -> dict[str, int]:
+def _winners(candidates: Candidates, ids: Sequence[str], rows: Ints) -> dict[str, int]:
     """For each id the row that stays: the higher score, the earlier on a tie."""
     winners: dict[str, int] = {}
     for row in rows.tolist():
-        best = winners.setdefault(candidates.ids[row], row)
+        best = winners.setdefault(ids[row], row)
         if candidates.scores[row] > candidates.scores[best]:
-            winners[candidates.ids[row]] = row
+            winners[ids[row]] = row
     return winners
 
 
-def _duplicates(candidates: Candidates, losers: Sequence[int], winners: Mapping[str, int]) -> Cut:
+def _duplicates(candidates: Candidates, losers: Sequence[int], winners: Sequence[int]) -> Cut:
     def detail(at: int) -> str:
-        row, winner = losers[at], winners[candidates.ids[losers[at]]]
+        row, winner = losers[at], winners[at]
         same = candidates.text(row) == candidates.text(winner)
         return (
             f"same id as the chunk at {candidates.source_rows[winner]} with score "
@@ -393,4 +418,4 @@ def _zero_vectors(candidates: Candidates, rows: Ints) -> tuple[str, ...]:
     given = rows[candidates.has_vector[rows]]
     firsts = given[candidates.vectors[given, 0] == 0.0]  # few, so that not all is looked at
     zero = firsts[~candidates.vectors[firsts].any(axis=1)]
-    return tuple(candidates.ids[row] for row in zero.tolist())
+    return tuple(candidates.id(row) for row in zero.tolist())

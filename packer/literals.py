@@ -3,7 +3,7 @@
 import json
 import re
 
-__all__ = ["literal"]
+__all__ = ["escaped_surrogates", "literal"]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -15,8 +15,12 @@ def literal(value: object) -> str:
     "a \"quoted\" word" ["kb", 3] 0.5
     """
     if isinstance(value, str):
-        quoted = json.dumps(value, ensure_ascii=False)
-        return _SURROGATE.sub(lambda lone: f"\\u{ord(lone.group()):04x}", quoted)
+        return escaped_surrogates(json.dumps(value, ensure_ascii=False))
     if isinstance(value, tuple):
         return "[" + ", ".join(literal(item) for item in value) + "]"
     return repr(value)
+
+
+def escaped_surrogates(text: str) -> str:
+    """Quoted text with lone surrogates, which no encoding takes, written as escapes."""
+    return _SURROGATE.sub(lambda lone: f"\\u{ord(lone.group()):04x}", text)

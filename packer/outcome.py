@@ -4,16 +4,21 @@ from typing import Final
 
 import numpy as np
 
+from . import kernels
 from .arrays import Floats
 from .columns import Cut
-from .pool import Layout, Pool
+from .errors import MissingEmbeddings
+from .pool import Pool
 from .records import Deferred, Exclusion, Packed, PackedChunk, Reason, Report, StageTrace
 from .rendering import Rendered
-from .similarity import diversity
+from .selection import Layout
+from .similarity import features
 from .tokens import counter_name
 from .validation import STAGE
 
-__all__ = ["packed", "position_quality"]
+__all__ = ["diversity", "packed", "position_quality"]
+
+FEWEST_FOR_DIVERSITY: Final = 2
 
 FEWEST_FOR_QUALITY: Final = 3
 """Under three chunks every arrangement is equally good."""
@@ -77,11 +82,32 @@ def position_quality(scores: Floats) -> float | None:
     return float((scaled @ closeness) / best)
 
 
+def diversity(layout: Layout) -> float | None:
+    """Mean of 1 - similarity (`auto`) over the pairs that are shown; None under two.
+
+    O(k d) when all have embeddings, else O(k^2) pairs of trigram sets; None when there is neither
+    embedding nor text to compare by.
+    """
+    count = len(layout)
+    if count < FEWEST_FOR_DIVERSITY:
+        return None
+    try:
+        _, found = features(layout.pool.narrowed(np.sort(layout.pool_rows)), "auto")
+    except MissingEmbeddings:
+        return None
+    if found.embedded.all():
+        unit = found.unit.astype(np.float64)
+        together = unit.sum(axis=0)
+        mean = (together @ together - np.einsum("ij,ij->", unit, unit)) / (count * (count - 1))
+        return float(1.0 - min(max(mean, -1.0), 1.0))
+    return float(1.0 - kernels.pairs.mean_pairwise(*found.arrays))
+
+
 def _packed_chunks(layout: Layout) -> tuple[PackedChunk, ...]:
     table = layout.pool.candidates
     return tuple(
         PackedChunk(
-            id=table.ids[row],
+            id=table.id(row),
             content=table.text(row),
             score=float(table.scores[row]),
             tokens=int(table.tokens[row]),
@@ -111,13 +137,13 @@ def _exclusion(pool: Pool, cut: Cut, at: int) -> Exclusion:
         told.append(f"header and footer cost {pool.call.fixed}")
     near = None if cut.redundant_with is None else int(cut.redundant_with[at])
     return Exclusion(
-        id=table.ids[row],
+        id=table.id(row),
         content=original.text,
         score=score,
         tokens=original.tokens,
         reason=cut.reason,
         stage=cut.stage,
-        redundant_with=None if near is None else table.ids[near],
+        redundant_with=None if near is None else table.id(near),
         similarity=None if cut.similarity is None else float(cut.similarity[at]),
         detail="; ".join(text for text in told if text) or None,
         metadata=table.metadata[row],

@@ -1,14 +1,14 @@
-"""What flows between stages: `Pool` -> `Selection` -> `Layout`, chunks as columns.
+"""What flows between stages, chunks as columns: `Pool` -> `Selection` -> `Layout`.
 
     Pool         the rows still in play, their current scores, and what was excluded so far
-    Selection    a pool and the rows chosen from it, in selection order
+    Selection    a pool and the rows chosen from it, in selection order (`packer.selection`)
     Layout       a selection and the order in which it is shown
 
-All are immutable.  Each has one verb that checks what a stage decided and records it:
+All are immutable.  Each phase has one verb that checks what a stage decided and records it:
 `Pool.keep` and `Pool.rescore`, `Pool.select`, `Selection.arrange`.
 
 Row numbers count from the thing that they are given to: `pool.select([0])` is the first row of
-that pool, `selection.arrange([0])` the first of that selection.
+that pool; `table_rows` are the places in the table that all pools of a call share.
 """
 
 import datetime as dt
@@ -22,14 +22,15 @@ import numpy.typing as npt
 from .arrays import Bools, Floats, Ints, Vectors, sealed
 from .call import Call, checked_call
 from .charging import charges, lacking
-from .columns import Candidates, Cut
+from .columns import Candidates, Cut, Rows
 from .errors import InvalidParameter, InvalidStrategy, shown
 from .intake import ChunkLike, Intake, OnInvalid, estimates, from_arrays, from_chunks
-from .records import Chunk, Exclusion, Optimality, Reason, Warning
+from .records import Exclusion, Optimality, Reason, Warning
+from .selection import Selection
 from .tokens import CountTokens, approximate, counts, is_estimate
 from .validation import STAGE, refusal
 
-__all__ = ["Cutting", "Detail", "Layout", "Pool", "Selection"]
+__all__ = ["Cutting", "Detail", "Pool"]
 
 T = TypeVar("T")
 
@@ -54,20 +55,20 @@ class Cutting:
 
 @final
 @attrs.frozen(eq=False, kw_only=True)
-class Pool:
+class Pool(Rows):
     """The candidates still in play, n rows, and what happened so far.
 
-    `rows` int64[n] are their places in the table `candidates`, `scores` float64[n] the current
-    scores, `costs` int64[n] tokens (with a template, of the rendered form) + overhead.  `stage`
-    is the text of the stage that is at work.
+    `table_rows` int64[n] are their places in the table `candidates`, `scores` float64[n] the
+    current scores, `costs` int64[n] tokens (with a template, of the rendered form) + overhead.
+    `stage` is the text of the stage that is at work.
     """
 
     candidates: Candidates
     call: Call
-    rows: Ints
+    table_rows: Ints
     scores: Floats
     costs: Ints
-    stage: str = ""
+    stage: str = "a stage"
     cuts: tuple[Cut, ...] = ()
     warnings: tuple[Warning, ...] = ()
     invalid: tuple[Exclusion, ...] = ()
@@ -94,7 +95,7 @@ class Pool:
 
         Raises what `pack` raises.
 
-        >>> Pool.from_chunks([Chunk("text", 0.9), {"content": "more", "score": 0.2}]).ids
+        >>> Pool.from_chunks([{"content": "a", "score": 0.9}, {"content": "b", "score": 0.2}]).ids
         ['chunk-0', 'chunk-1']
         """
         call = checked_call(budget, overhead, count_tokens, query, now)
@@ -145,7 +146,7 @@ class Pool:
         pool = cls(
             candidates=table,
             call=call,
-            rows=rows,
+            table_rows=rows,
             scores=table.scores if whole else sealed(table.scores[rows]),
             costs=_costs(table, rows, call),
             cuts=intake.cuts,
@@ -157,7 +158,7 @@ class Pool:
 
     def with_call(self, call: Call) -> "Pool":
         """The same chunks for another call."""
-        pool = self._but(call=call, costs=_costs(self.candidates, self.rows, call))
+        pool = self._but(call=call, costs=_costs(self.candidates, self.table_rows, call))
         return pool if call.template is None else _rendered(pool, "raise")
 
     def limited(self, limit: int) -> "Pool":
@@ -169,6 +170,16 @@ class Pool:
         """The same chunks for a call that may charge them so much in all."""
         return self._but(call=attrs.evolve(self.call, budget=budget))
 
+    def narrowed(self, rows: Ints) -> "Pool":
+        """These rows alone, with nothing recorded: for a look at a part, as `keep` takes."""
+        return self._but(
+            table_rows=sealed(self.table_rows[rows]),
+            scores=sealed(self.scores[rows]),
+            costs=sealed(self.costs[rows]),
+            _derived={},
+            _above=(self, rows),
+        )
+
     def _but(self, **changes: Any) -> "Pool":
         """The pool with some fields changed; `attrs.evolve` takes three times as long."""
         other = object.__new__(Pool)
@@ -179,46 +190,25 @@ class Pool:
     # -- columns ---------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        return len(self.rows)
-
-    @property
-    def ids(self) -> list[str]:
-        """The ids of the n rows."""
-        ids = self.candidates.ids
-        return [ids[row] for row in self.rows.tolist()]
-
-    @property
-    def texts(self) -> list[str]:
-        """The contents of the n rows (empty where arrays came without texts)."""
-        text = self.candidates.text
-        return [text(row) for row in self.rows.tolist()]
-
-    @property
-    def metadata(self) -> list[Mapping[str, object]]:
-        """The metadata of the n rows."""
-        metadata = self.candidates.metadata
-        return [metadata[row] for row in self.rows.tolist()]
+        return len(self.table_rows)
 
     @property
     def original_scores(self) -> Floats:
         """float64[n]: the scores that came in; `scores` are those that scoring stages made."""
-        return sealed(self.candidates.scores[self.rows])
-
-    @property
-    def tokens(self) -> Ints:
-        """int64[n]: what each text costs, without overhead."""
-        return sealed(self.candidates.tokens[self.rows])
+        return sealed(self.candidates.scores[self.table_rows])
 
     @property
     def embeddings(self) -> Vectors | None:
         """float32[n, d] as given (zero rows where `has_embedding` is False), or None."""
         vectors = self.candidates.vectors
-        return None if vectors is None else sealed(vectors[self.rows])
+        if vectors is None or len(self) == len(self.candidates):  # all rows, in their order
+            return vectors
+        return sealed(vectors[self.table_rows])
 
     @property
     def has_embedding(self) -> Bools:
         """bool[n]: which rows came with an embedding."""
-        return sealed(self.candidates.has_vector[self.rows])
+        return sealed(self.candidates.has_vector[self.table_rows])
 
     @property
     def budget(self) -> int:
@@ -239,23 +229,6 @@ class Pool:
     def now(self) -> dt.datetime | None:
         """The moment of the call, UTC."""
         return self.call.now
-
-    def column(self, key: str) -> list[object]:
-        """The values of a metadata key, None where a row lacks it."""
-        return [metadata.get(key) for metadata in self.metadata]
-
-    def chunk(self, row: int) -> Chunk:
-        """The record of a row, with its id and token count filled in."""
-        table, at = self.candidates, int(self.rows[row])
-        vector = table.vectors[at] if table.vectors is not None and table.has_vector[at] else None
-        return Chunk(
-            table.text(at),
-            float(table.scores[at]),
-            id=table.ids[at],
-            tokens=int(table.tokens[at]),
-            embedding=vector,
-            metadata=table.metadata[at],
-        )
 
     def derive(self, name: str, build: "Callable[[Pool], T]", take: Callable[[T, Ints], T]) -> T:
         """A column made from this pool's own, once.
@@ -302,7 +275,7 @@ class Pool:
         is none of `Reason`.
         """
         kept = np.asarray(mask)
-        if kept.shape != self.rows.shape or (kept.dtype != np.bool_ and kept.size):
+        if kept.shape != self.table_rows.shape or (kept.dtype != np.bool_ and kept.size):
             message = (
                 f"{self.stage} kept by a mask of {kept.dtype}{list(kept.shape)}; "
                 f"a mask is bool[{len(self)}], one for each row of the pool"
@@ -317,17 +290,11 @@ class Pool:
             why,
             out,
             _told(detail, out),
-            redundant_with=None if redundant_with is None else self.rows[redundant_with[out]],
+            redundant_with=None if redundant_with is None else self.table_rows[redundant_with[out]],
             similarity=None if similarity is None else similarity[out],
         )
-        return self._but(
-            rows=sealed(self.rows[within]),
-            scores=sealed(self.scores[within]),
-            costs=sealed(self.costs[within]),
-            cuts=(*self.cuts, cut),
-            _derived={},
-            _above=(self, within),
-        )
+        narrow = self.narrowed(within)
+        return narrow._but(cuts=(*self.cuts, cut))  # noqa: SLF001  # its own
 
     def rescore(self, scores: npt.ArrayLike) -> "Pool":
         """The pool with other current scores (float64[n], finite); records keep the original.
@@ -354,8 +321,8 @@ class Pool:
 
         Raises INVALID_COUNTER for a counter that does not count.
         """
-        at = self.rows[rows]
-        ids = [self.candidates.ids[row] for row in at.tolist()]
+        at = self.table_rows[rows]
+        ids = [self.candidates.id(row) for row in at.tolist()]
         table = self.candidates.rewritten(at, texts, counts(self.call.count_tokens, texts, ids))
         costs = self.costs.copy()
         costs[rows] = charges(table, at, self.call)
@@ -382,8 +349,8 @@ class Pool:
 
     def warn(self, code: str, message: str, rows: Iterable[int] = ()) -> "Pool":
         """The pool with a warning for the report, about these rows."""
-        ids = self.candidates.ids
-        warning = Warning(code, message, tuple(ids[int(self.rows[row])] for row in rows))
+        named = [self.candidates.id(int(self.table_rows[row])) for row in rows]
+        warning = Warning(code, message, tuple(named))
         if warning in self.warnings:
             return self
         return self._but(warnings=(*self.warnings, warning))
@@ -448,7 +415,7 @@ class Pool:
         return Cut(
             self.stage,
             reason,
-            self.rows[out],
+            self.table_rows[out],
             self.scores[out],
             detail,
             redundant_with,
@@ -467,12 +434,12 @@ class Pool:
         least, most = int(np.minimum.reduce(chosen)), int(np.maximum.reduce(chosen))
         if least < 0 or most >= len(self):
             foreign = least if least < 0 else most
-            message = f"{self.stage} chose row {foreign} of a pool of {len(self)} rows"
+            message = f"{self.stage} chose row {foreign}; its pool has the rows 0..{len(self) - 1}"
             raise InvalidStrategy(message, details={"stage": self.stage, "row": foreign})
         chosen = chosen.astype(np.int64, copy=False)
         rest[chosen] = False
         if len(self) - np.count_nonzero(rest) < len(chosen):
-            twice = self.candidates.ids[self.rows[np.bincount(chosen).argmax()]]
+            twice = self.candidates.id(int(self.table_rows[np.bincount(chosen).argmax()]))
             message = f"{self.stage} chose chunk {twice!r} twice; a chunk can be in once"
             raise InvalidStrategy(message, details={"stage": self.stage, "id": twice})
         return chosen, rest
@@ -500,10 +467,10 @@ def _rendered(pool: Pool, on_invalid: OnInvalid) -> Pool:
     if table.texts is None:
         message = "a template writes texts, and the pool was made from arrays without `texts`"
         raise InvalidParameter(message, details={"template": call.template})
-    lacks, told = lacking(table, pool.rows, call.template.keys)
+    lacks, told = lacking(table, pool.table_rows, call.template.keys)
     if told and on_invalid == "raise":
-        places = table.source_rows[pool.rows[lacks]].tolist()
-        ids = {int(at): table.ids[row] for row, at in enumerate(table.source_rows.tolist())}
+        places = table.source_rows[pool.table_rows[lacks]].tolist()
+        ids = {int(at): table.id(row) for row, at in enumerate(table.source_rows.tolist())}
         raise refusal({at: [words] for at, words in zip(places, told, strict=True)}, ids)
     words = dict(zip(np.flatnonzero(lacks).tolist(), told, strict=True))
     pool = pool.at(STAGE).keep(~lacks, reason=Reason.INVALID, detail=words.get)
@@ -540,132 +507,3 @@ def _told(detail: Detail, rows: Ints) -> Callable[[int], str | None]:
         tell = detail
         return lambda place: tell(int(rows[place]))
     return lambda _: detail
-
-
-@final
-@attrs.frozen(eq=False, kw_only=True)
-class Selection:
-    """What a selector chose: `chosen` int64[k], rows of `pool` in selection order."""
-
-    pool: Pool
-    chosen: Ints
-    optimality: Optimality | None = None
-
-    def __len__(self) -> int:
-        return len(self.chosen)
-
-    @property
-    def ids(self) -> list[str]:
-        """The ids in selection order."""
-        ids = self.pool.ids
-        return [ids[row] for row in self.chosen.tolist()]
-
-    @property
-    def texts(self) -> list[str]:
-        """The contents in selection order."""
-        texts = self.pool.texts
-        return [texts[row] for row in self.chosen.tolist()]
-
-    @property
-    def metadata(self) -> list[Mapping[str, object]]:
-        """The metadata in selection order."""
-        metadata = self.pool.metadata
-        return [metadata[row] for row in self.chosen.tolist()]
-
-    @property
-    def scores(self) -> Floats:
-        """float64[k]: the current scores in selection order."""
-        return sealed(self.pool.scores[self.chosen])
-
-    @property
-    def costs(self) -> Ints:
-        """int64[k]: tokens + overhead in selection order."""
-        return sealed(self.pool.costs[self.chosen])
-
-    def column(self, key: str) -> list[object]:
-        """The values of a metadata key, None where a chunk lacks it."""
-        return [metadata.get(key) for metadata in self.metadata]
-
-    def best_first(self) -> Ints:
-        """int64[k]: the places by score, best first; equal scores in input order."""
-        return np.lexsort((self.chosen, -self.scores))
-
-    def in_order(self) -> "Layout":
-        """The layout in selection order."""
-        return Layout(selection=self, order=sealed(np.arange(len(self))))
-
-    def at(self, stage: str) -> "Selection":
-        """The same selection inside a stage."""
-        return attrs.evolve(self, pool=self.pool.at(stage))
-
-    def warn(self, code: str, message: str, places: Iterable[int] = ()) -> "Selection":
-        """The selection with a warning for the report, about these places."""
-        rows = [int(self.chosen[place]) for place in places]
-        return attrs.evolve(self, pool=self.pool.warn(code, message, rows))
-
-    def arrange(self, places: npt.ArrayLike) -> "Layout":
-        """The layout that shows the chosen in this order (a permutation of 0..k-1).
-
-        Raises INVALID_STRATEGY when something is missing, foreign or there twice.
-        """
-        order = np.asarray(places)
-        if order.ndim == 1 and not order.size:
-            order = np.empty(0, dtype=np.int64)
-        if (
-            order.shape != self.chosen.shape
-            or order.dtype.kind not in "iu"
-            or not np.array_equal(np.sort(order), np.arange(len(self)))
-        ):
-            message = (
-                f"{self.pool.stage} arranged {shown(places)}; "
-                f"an order is a permutation of 0..{len(self) - 1}"
-            )
-            raise InvalidStrategy(message, details={"stage": self.pool.stage})
-        return Layout(selection=self, order=sealed(order.astype(np.int64)))
-
-
-@final
-@attrs.frozen(eq=False, kw_only=True)
-class Layout:
-    """What is shown: `order` int64[k], places of `selection` in output order."""
-
-    selection: Selection
-    order: Ints
-
-    def __len__(self) -> int:
-        return len(self.order)
-
-    @property
-    def pool(self) -> Pool:
-        """The pool that it was chosen from, with all that was excluded."""
-        return self.selection.pool
-
-    @property
-    def pool_rows(self) -> Ints:
-        """int64[k]: rows of the pool in output order."""
-        return self.selection.chosen[self.order]
-
-    @property
-    def table_rows(self) -> Ints:
-        """int64[k]: rows of the table of candidates in output order."""
-        return self.pool.rows[self.pool_rows]
-
-    @property
-    def rows(self) -> Ints:
-        """int64[k]: the places in the caller's input, in output order."""
-        return self.pool.candidates.source_rows[self.table_rows]
-
-    @property
-    def ids(self) -> list[str]:
-        """The ids in output order."""
-        ids = self.pool.candidates.ids
-        return [ids[row] for row in self.table_rows.tolist()]
-
-    @property
-    def scores(self) -> Floats:
-        """float64[k]: the current scores in output order."""
-        return sealed(self.pool.scores[self.pool_rows])
-
-    def at(self, stage: str) -> "Layout":
-        """The same layout inside a stage (nothing follows an order, so only to be refused)."""
-        return attrs.evolve(self, selection=self.selection.at(stage))

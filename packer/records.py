@@ -17,6 +17,7 @@ import numpy as np
 
 from .arrays import frozen
 from .errors import InvalidParameter, shown
+from .literals import escaped_surrogates
 
 __all__ = [
     "Chunk",
@@ -111,7 +112,10 @@ def _embedding(value: Any) -> Any:
         return value
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            return frozen(np.array(value, dtype=np.float32))
+            array = np.array(value)
+            if array.dtype.kind in "iuf" or not array.size:
+                return frozen(array.astype(np.float32))
+            return value
     except (TypeError, ValueError, OverflowError):
         return value
 
@@ -246,8 +250,9 @@ class Deferred(Generic[T]):
 
     @property
     def value(self) -> T:
-        if self._compute is not None:
-            self._value = self._compute()
+        compute = self._compute  # bound once: another thread may set it to None meanwhile
+        if compute is not None:
+            self._value = compute()
             self._compute = None
         return self._value  # type: ignore[return-value]  # set above, and None may be a T
 
@@ -422,7 +427,8 @@ class Packed:
 
     def to_json(self, indent: int | None = None) -> str:
         """`to_dict` as JSON text; NaN becomes null, dates become ISO 8601 text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=indent)
+        text = json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=indent)
+        return escaped_surrogates(text)
 
 
 def _tokens_text(chunk: PackedChunk) -> str:

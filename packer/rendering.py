@@ -15,8 +15,9 @@ from .arrays import Ints, sealed
 from .charging import form
 from .columns import Candidates, Cut
 from .errors import Infeasible, OverBudget
-from .pool import Layout, Pool, Selection
+from .pool import Pool
 from .records import Reason
+from .selection import Layout, Selection
 from .tokens import count
 
 __all__ = ["Rendered", "fitted"]
@@ -115,7 +116,9 @@ def _left_out(layout: Layout) -> Ints:
     """What each row that the selector left out for the budget costs."""
     pool = layout.pool
     out = [cut.rows for cut in pool.cuts if cut.reason is Reason.BUDGET]
-    return pool.costs[np.isin(pool.rows, np.concatenate(out))] if out else np.empty(0, np.int64)
+    return (
+        pool.costs[np.isin(pool.table_rows, np.concatenate(out))] if out else np.empty(0, np.int64)
+    )
 
 
 def _shown(
@@ -159,7 +162,7 @@ def _chosen_again(found: Rendered, pool: Pool, rendered: Callable[[Pool], Render
     for place in found.selection.best_first()[::-1].tolist():
         kept[chosen[place]] = False
         fewer = stage.keep(kept, reason=Reason.BUDGET, detail=found.told)
-        room = int(pool.costs[chosen[np.isin(pool.rows[chosen], fewer.rows)]].sum())
+        room = int(pool.costs[chosen[np.isin(pool.table_rows[chosen], fewer.table_rows)]].sum())
         try:
             best = rendered(fewer.within(room))
         except (Infeasible, OverBudget):  # a rule wants it in
@@ -208,7 +211,7 @@ def _without(found: Rendered, places: Ints) -> Selection:
     pool = selection.pool
     gone = selection.chosen[np.sort(places)]
     told = found.told
-    cut = Cut(pool.stage, Reason.BUDGET, pool.rows[gone], pool.scores[gone], lambda _: told)
+    cut = Cut(pool.stage, Reason.BUDGET, pool.table_rows[gone], pool.scores[gone], lambda _: told)
     return attrs.evolve(
         selection,
         pool=attrs.evolve(pool, cuts=(*pool.cuts, cut)),

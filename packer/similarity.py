@@ -15,11 +15,11 @@ import attrs
 import numpy as np
 
 from . import kernels
-from .arrays import Bools, Floats, Ints, Vectors, frozen, sealed
+from .arrays import Bools, Ints, Vectors, frozen, sealed
 from .errors import InvalidParameter, MissingEmbeddings
-from .pool import Layout, Pool
+from .pool import Pool
 
-__all__ = ["METRICS", "Features", "Metric", "diversity", "features", "folded", "near_duplicates"]
+__all__ = ["METRICS", "Features", "Metric", "features", "folded"]
 
 Metric: TypeAlias = Literal["auto", "cosine", "jaccard"]
 METRICS: Final = ("auto", "cosine", "jaccard")
@@ -61,8 +61,8 @@ def features(pool: Pool, metric: Metric) -> tuple[Pool, Features]:
     if metric == "cosine" and count > 1:
         _all_embedded(pool)
     if metric != "jaccard" and pool.has_embedding.any():
-        unit = pool.derive("unit vectors", _unit, _take_rows)
-        embedded = pool.has_embedding if metric == "cosine" else (unit != 0).any(axis=1)
+        unit, nonzero = pool.derive("unit vectors", _unit, _take_unit)
+        embedded = pool.has_embedding if metric == "cosine" else nonzero
     if metric == "cosine" or embedded.all():
         return pool, Features(unit, frozen(embedded), *_no_trigrams(count))
     if pool.candidates.texts is None:
@@ -79,37 +79,6 @@ def features(pool: Pool, metric: Metric) -> tuple[Pool, Features]:
         unit = _no_vectors(count)
     grams = pool.derive("trigrams", _trigrams, _take_trigrams)
     return pool, Features(unit, frozen(embedded), *grams)
-
-
-def near_duplicates(found: Features, order: Ints, threshold: float) -> tuple[Ints, Floats]:
-    """For each row the kept row that it is most similar to (int64[n], -1: it is kept), and how.
-
-    `order`: rows, the best first; a row is dropped when its similarity to a kept one is
-    >= threshold.  Never builds n x n values; cost as `kernels.near_duplicates.dedup` says.
-    """
-    return kernels.near_duplicates.dedup(*found.arrays, frozen(order), threshold)
-
-
-def diversity(layout: Layout) -> float | None:
-    """Mean of 1 - similarity (`auto`) over the pairs that are shown; None under two.
-
-    O(k d) when all have embeddings, else O(k^2) pairs of trigram sets.
-    """
-    count = len(layout)
-    if count < 2:
-        return None
-    shown = np.zeros(len(layout.pool), np.bool_)
-    shown[layout.pool_rows] = True
-    pool = layout.pool.keep(shown, reason="strategy")
-    if pool.candidates.texts is None and not pool.has_embedding.all():
-        return None
-    _, found = features(pool, "auto")
-    if found.embedded.all():
-        unit = found.unit.astype(np.float64)
-        together = unit.sum(axis=0)
-        mean = (together @ together - np.einsum("ij,ij->", unit, unit)) / (count * (count - 1))
-        return float(1.0 - min(max(mean, -1.0), 1.0))
-    return float(1.0 - kernels.pairs.mean_pairwise(*found.arrays))
 
 
 def folded(text: str) -> str:
@@ -145,27 +114,32 @@ def _no_vectors(count: int) -> Vectors:
     return sealed(np.zeros((count, 0), np.float32))
 
 
-def _unit(pool: Pool) -> Vectors:
-    """The embeddings at length 1."""
+def _unit(pool: Pool) -> tuple[Vectors, Bools]:
+    """The embeddings at length 1, and which of them are not zero."""
     vectors = pool.embeddings
     assert vectors is not None  # some row has an embedding, or nobody asks
     with np.errstate(over="ignore", under="ignore"):
         squares = np.einsum("ij,ij->i", vectors, vectors)
-    extreme = ~((squares > _SAFE[0]) & (squares < _SAFE[1]))
-    norms = np.sqrt(squares)
-    if extreme.any():  # their squares leave float32: again in float64
-        norms = norms.astype(np.float64)
-        norms[extreme] = np.sqrt(np.square(vectors[extreme], dtype=np.float64).sum(axis=1))
+    extreme = np.flatnonzero(~((squares > _SAFE[0]) & (squares < _SAFE[1])))
+    nonzero = np.ones(len(squares), np.bool_)
+    squares[extreme] = 1.0
+    unit = vectors / np.sqrt(squares)[:, None]
+    if len(extreme):  # their squares leave float32: again in float64
+        rows = vectors[extreme].astype(np.float64)
+        norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        nonzero[extreme] = norms > 0.0
         norms[norms == 0.0] = 1.0
-    return sealed(np.ascontiguousarray(vectors / norms[:, None], dtype=np.float32))
+        unit[extreme] = rows / norms[:, None]
+    return sealed(unit), sealed(nonzero)
 
 
 _SAFE: Final = (1e-25, 1e35)
 """Between these a sum of float32 squares has neither lost nor overflowed anything."""
 
 
-def _take_rows(unit: Vectors, kept: Ints) -> Vectors:
-    return sealed(unit[kept])
+def _take_unit(unit: tuple[Vectors, Bools], kept: Ints) -> tuple[Vectors, Bools]:
+    vectors, nonzero = unit
+    return sealed(vectors[kept]), sealed(nonzero[kept])
 
 
 Trigrams: TypeAlias = tuple[Ints, np.typing.NDArray[np.int32]]

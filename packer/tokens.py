@@ -4,14 +4,14 @@ A counter is any function from text to an int >= 0.  Those made here also carry 
 whether they estimate, which the report repeats.
 """
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias, final
 
 import attrs
-import numpy as np
 
+from .awaitables import is_awaitable
 from .errors import InvalidCounter, InvalidParameter, shown
+from .numbers import is_int
 
 __all__ = [
     "CountTokens",
@@ -92,6 +92,9 @@ def tokenizer(name: str) -> TokenCounter:
 
     Raises INVALID_PARAMETER when neither package is installed or knows the name.
     """
+    if not isinstance(name, str):
+        message = f"tokenizer takes a name such as 'o200k_base', not {shown(name)}"
+        raise InvalidParameter(message, details={"name": name})
     faults = []
     for load in (_quicktok, _tiktoken):
         try:
@@ -102,7 +105,7 @@ def tokenizer(name: str) -> TokenCounter:
             faults.append(f"{load.__name__[1:]}: {shown(str(error), 120)}")
     message = (
         f"no tokenizer {name!r} ({'; '.join(faults)}); "
-        "install chunk-packer[tokenizer], or check the name"
+        "check the name, or install chunk-packer[tokenizer] or chunk-packer[tiktoken]"
     )
     raise InvalidParameter(message, details={"name": name, "faults": faults})
 
@@ -174,14 +177,11 @@ def count(count_tokens: CountTokens, text: str, what: str, id_: str | None = Non
     except Exception as error:
         error.add_note(f"raised by the token counter for {what}")
         raise
-    if isinstance(number, int | np.integer) and not isinstance(number, bool):
-        if 0 <= number <= MOST_TOKENS:
-            return int(number)
-    elif inspect.iscoroutine(number):
-        number.close()
+    if is_int(number) and 0 <= number <= MOST_TOKENS:
+        return int(number)
     message = (
         f"the token counter {counter_name(count_tokens)} gave {shown(number)} for {what}; "
         "it must return an int of 0 or more"
-        + (", and it must not be async" if inspect.iscoroutine(number) else "")
+        + (", and it must not be async" if is_awaitable(number) else "")
     )
     raise InvalidCounter(message, details={"id": id_, "value": number})

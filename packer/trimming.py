@@ -9,8 +9,9 @@ from .arrays import Ints, sealed
 from .boundaries import longest_prefix
 from .charging import charge
 from .columns import Cut
-from .pool import Pool, Selection
+from .pool import Pool
 from .records import Reason
+from .selection import Selection
 from .tokens import count
 
 __all__ = ["trimmed", "without_rows"]
@@ -31,11 +32,11 @@ def trimmed(selection: Selection, choose: Callable[[Pool], Selection]) -> Select
     left = pool.call.budget - cutting.spare - int(selection.costs.sum())
     if row is None or left < 0:
         return selection
-    table, call, at = pool.candidates, pool.call, int(pool.rows[row])
-    what = f"chunk {table.ids[at]!r}"
+    table, call, at = pool.candidates, pool.call, int(pool.table_rows[row])
+    what = f"chunk {table.id(at)!r}"
 
     def fits(text: str) -> bool | None:
-        tokens = count(call.count_tokens, text, what, table.ids[at])
+        tokens = count(call.count_tokens, text, what, table.id(at))
         if charge(table, at, text, tokens, call) > left:
             return False
         return True if tokens >= cutting.min_tokens else None
@@ -50,14 +51,18 @@ def trimmed(selection: Selection, choose: Callable[[Pool], Selection]) -> Select
     asked = pool.uncut().keep(together, reason=Reason.BUDGET)
     if len(choose(asked)) < len(asked):
         return selection
-    pool = attrs.evolve(pool, cuts=without_rows(pool.cuts, pool.rows[rows]))
+    pool = attrs.evolve(pool, cuts=without_rows(pool.cuts, pool.table_rows[rows]))
     return attrs.evolve(selection, pool=pool, chosen=sealed(np.append(selection.chosen, row)))
 
 
 def _first_out(pool: Pool) -> int | None:
     """The best row (the earliest of equals) that the stage at work left out for the budget."""
     out = [cut.rows for cut in pool.cuts if (cut.stage, cut.reason) == (pool.stage, Reason.BUDGET)]
-    rows = np.flatnonzero(np.isin(pool.rows, np.concatenate(out))) if out else np.empty(0, np.int64)
+    rows = (
+        np.flatnonzero(np.isin(pool.table_rows, np.concatenate(out)))
+        if out
+        else np.empty(0, np.int64)
+    )
     return int(rows[np.argmax(pool.scores[rows])]) if len(rows) else None
 
 

@@ -7,8 +7,8 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from .budget import is_int
 from .errors import DimensionMismatch, InvalidChunk, shown
+from .numbers import is_finite, is_int
 from .records import EMPTY, Chunk, Exclusion, Metadata, Reason
 from .tokens import MOST_TOKENS
 
@@ -83,7 +83,7 @@ def _faults_of(record: Chunk, dimension: int) -> list[str]:
     faults = []
     if not isinstance(record.content, str):
         faults.append(f"content is {shown(record.content)}; give text")
-    if not _is_finite(record.score):
+    if not is_finite(record.score):
         faults.append(f"score is {shown(record.score)}; give a finite number")
     if record.id is not None and not isinstance(record.id, str):
         faults.append(f"id is {shown(record.id)}; give text, or None to have one made")
@@ -108,15 +108,6 @@ def _faults_of_embedding(vector: Any, dimension: int) -> list[str]:
         place = int(np.flatnonzero(~np.isfinite(vector))[0])
         return [f"embedding is {vector[place]} at {place}; give finite numbers"]
     return []
-
-
-def _is_finite(score: Any) -> bool:
-    if isinstance(score, bool) or not isinstance(score, int | float | np.integer | np.floating):
-        return False
-    try:
-        return math.isfinite(float(score))
-    except OverflowError:
-        return False
 
 
 def _is_token_count(tokens: Any) -> bool:
@@ -153,7 +144,7 @@ def set_aside(item: object, id_: str, faults: Sequence[str]) -> Exclusion:
     return Exclusion(
         id=id_,
         content=content if isinstance(content, str) else "" if content is None else repr(content),
-        score=float(score) if _is_finite(score) else math.nan,
+        score=float(score) if is_finite(score) else math.nan,
         tokens=int(tokens) if _is_token_count(tokens) else 0,
         reason=Reason.INVALID,
         stage=STAGE,

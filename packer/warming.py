@@ -6,8 +6,8 @@ import numpy as np
 
 from .algebra import Policy, advance, checked_policy
 from .errors import PackError
+from .outcome import diversity
 from .pool import Pool
-from .similarity import diversity
 
 __all__ = ["warm"]
 

@@ -19,7 +19,7 @@ from packer.dsl import Catalog, parse_stage
 
 from .custom import Context, custom
 from .dedup import dedup
-from .filters import max_candidates, threshold, top
+from .filters import max_candidates, threshold, top, where
 from .fusion import fuse
 from .greedy import density, greedy, prefix
 from .knapsack import knapsack
@@ -38,7 +38,7 @@ from .orders import (
 from .scoring import boost, decay, normalize
 from .shrinking import shrink
 from .trimming import trim
-from .versions import current, fresh, latest, where
+from .versions import current, fresh, latest
 
 __all__ = [
     "CATALOG",

@@ -7,12 +7,13 @@ import attrs
 import numpy as np
 
 from packer.algebra import Selector
+from packer.awaitables import is_awaitable
 from packer.errors import InvalidStrategy, MissingCustomStrategy, shown
-from packer.pool import Pool, Selection
+from packer.parameters import function
+from packer.pool import Pool
 from packer.records import Chunk
+from packer.selection import Selection
 from packer.tokens import CountTokens
-
-from ._parameters import function
 
 __all__ = ["Choose", "Context", "custom"]
 
@@ -49,20 +50,17 @@ class Custom(Selector):
 
         return pool.select(rows[:fit], beyond=rows[fit:], detail=detail)
 
-    def written(self, field: str, value: object) -> str:
-        del field
-        return getattr(value, "__qualname__", None) or shown(value)
-
 
 def _rows(pool: Pool, chunks: Sequence[Chunk], chosen: Any) -> list[int]:
     """The rows of what the function returned."""
-    if hasattr(chosen, "__await__"):
-        if hasattr(chosen, "close"):
-            chosen.close()
+    if is_awaitable(chosen):
         message = f"{pool.stage} is async; give a plain function, and await before you pack"
         raise InvalidStrategy(message, details={"stage": pool.stage})
-    if isinstance(chosen, str) or not isinstance(chosen, Iterable):
-        message = f"{pool.stage} returned {shown(chosen)}; it must return some of its chunks"
+    unordered = isinstance(chosen, str | set | frozenset)
+    if unordered or not isinstance(chosen, Iterable):
+        message = (
+            f"{pool.stage} returned {shown(chosen)}; it must return a list of some of its chunks"
+        )
         raise InvalidStrategy(message, details={"stage": pool.stage})
     row_of = {chunk.id: row for row, chunk in enumerate(chunks)}
     rows: dict[int, None] = {}  # in order, each once

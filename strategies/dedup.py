@@ -5,13 +5,13 @@ from typing import final
 import attrs
 import numpy as np
 
+from packer import kernels
 from packer.algebra import Filter
-from packer.arrays import best_first
+from packer.arrays import best_first, sealed
+from packer.parameters import choice, number
 from packer.pool import Pool
 from packer.records import Reason
-from packer.similarity import METRICS, Metric, features, near_duplicates
-
-from ._parameters import choice, number
+from packer.similarity import METRICS, Metric, features
 
 __all__ = ["dedup"]
 
@@ -28,7 +28,8 @@ class Dedup(Filter):
         if len(pool) < 2:
             return pool
         pool, found = features(pool, self.metric)
-        survivor, similarity = near_duplicates(found, best_first(pool.scores), self.threshold)
+        order = sealed(best_first(pool.scores))
+        survivor, similarity = kernels.near_duplicates.dedup(*found.arrays, order, self.threshold)
 
         def detail(row: int) -> str:
             return (

@@ -1,4 +1,4 @@
-"""Which chunks are candidates at all, by score and by number."""
+"""Which chunks are candidates at all: by score, by number, by metadata."""
 
 from typing import final
 
@@ -7,12 +7,12 @@ import numpy as np
 
 from packer.algebra import Filter
 from packer.arrays import best_first
+from packer.conditions import Condition
+from packer.parameters import conditions, count, number
 from packer.pool import Pool
 from packer.records import Reason
 
-from ._parameters import count, number
-
-__all__ = ["max_candidates", "threshold", "top"]
+__all__ = ["max_candidates", "threshold", "top", "where"]
 
 
 @final
@@ -84,3 +84,34 @@ def top(n: int) -> Filter:
     O(n log n).  Excludes as `max-candidates`.
     """
     return Top(n)
+
+
+@final
+@attrs.frozen(repr=False)
+class Where(Filter):
+    name = "where"
+    conditions: tuple[Condition, ...] = conditions()
+
+    def __call__(self, pool: Pool, /) -> Pool:
+        metadata = pool.metadata
+        mask = [all(wanted.holds(row) for wanted in self.conditions) for row in metadata]
+
+        def detail(row: int) -> str:
+            failed = next(wanted for wanted in self.conditions if not wanted.holds(metadata[row]))
+            return f"{failed.actual(metadata[row])}, wanted {failed!r}"
+
+        return pool.keep(np.array(mask, np.bool_), reason=Reason.METADATA, detail=detail)
+
+
+def where(*conditions: Condition) -> Filter:
+    """Keep the chunks whose metadata meets all the conditions.
+
+    In code ``where(field("status") == "current", field("year") >= 2023)``, in text
+    ``where(status == "current", year >= 2023)``.  A missing key fails every comparison but
+    `is None`.  O(n) per condition.  Excludes as `metadata`.
+
+    >>> from strategies import field
+    >>> where(field("status") == "current", field("source").is_in(["kb", "faq"]))
+    where(status == "current", source in ["kb", "faq"])
+    """
+    return Where(conditions)

@@ -7,9 +7,9 @@ import attrs
 
 from packer.errors import InvalidChunk, shown
 from packer.intake import ChunkLike
+from packer.numbers import is_finite
+from packer.parameters import refusal
 from packer.records import Chunk
-
-from ._parameters import is_finite, refusal
 
 __all__ = ["fuse"]
 

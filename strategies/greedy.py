@@ -7,7 +7,8 @@ import numpy as np
 
 from packer.algebra import Selector
 from packer.arrays import Floats, Ints, best_first
-from packer.pool import Pool, Selection
+from packer.pool import Pool
+from packer.selection import Selection
 
 __all__ = ["density", "fill", "greedy", "prefix"]
 
@@ -25,13 +26,11 @@ def fill(order: Ints, costs: Ints, capacity: int) -> Ints:
         return order
     left = capacity - (int(spent[run - 1]) if run else 0)
     taken = list(range(run))
-    cheapest = int(ranked[run:].min())
-    for place, cost in enumerate(ranked[run:].tolist(), run):
+    small = np.flatnonzero(ranked[run:] <= left) + run
+    for place, cost in zip(small.tolist(), ranked[small].tolist(), strict=True):
         if cost <= left:
             taken.append(place)
             left -= cost
-        if left < cheapest:
-            break
     return order[taken]
 
 
@@ -65,14 +64,11 @@ class Prefix(Selector):
         if run == len(order):
             return pool.select(order)
         stop = int(order[run])
-        left = pool.budget - int(pool.costs[order[:run]].sum())
+        lacking = int(pool.costs[order[: run + 1]].sum()) - pool.budget
+        told = f"prefix stopped at {pool.candidates.id(pool.table_rows[stop])!r}, which needs {lacking} more"
 
         def detail(row: int) -> str | None:
-            if row == stop:
-                return None
-            return (
-                f"prefix stopped at {pool.ids[stop]!r}, which needs {pool.costs[stop] - left} more"
-            )
+            return None if row == stop else told
 
         return pool.select(order[:run], detail=detail)
 

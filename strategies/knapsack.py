@@ -8,9 +8,10 @@ import numpy as np
 
 from packer import kernels
 from packer.algebra import Selector
-from packer.arrays import Floats, Ints, best_first, frozen
-from packer.pool import Pool, Selection
+from packer.arrays import Bools, Floats, Ints, best_first, sealed
+from packer.pool import Pool
 from packer.records import Optimality
+from packer.selection import Selection
 
 from .greedy import fill
 
@@ -28,15 +29,16 @@ class Knapsack(Selector):
     uses_kernels = True
 
     def __call__(self, pool: Pool, /) -> Selection:
-        scores, costs = pool.scores, pool.costs
-        useful = (scores > 0) & (costs <= pool.capacity)
-        free = useful & (costs == 0)
-        rows = np.flatnonzero(useful & ~free)
-        chosen, bound, proven = _best(scores[rows], costs[rows], pool.capacity)
-        taken = np.concatenate([np.flatnonzero(free), rows[chosen]])
-        taken = taken[np.lexsort((taken, -scores[taken]))]
-        gained = _total(scores[free])
-        optimality = _optimality(_total(scores[taken]), bound + gained, proven=proven)
+        scores, costs, capacity = pool.scores, pool.costs, pool.capacity
+        useful = (scores > 0) & (costs <= capacity)
+        taken = useful & (costs == 0)
+        gained = _total(scores[taken])
+        rows = np.flatnonzero(useful ^ taken)
+        mask, bound, proven = _best(scores[rows], costs[rows], capacity)
+        taken[rows[mask]] = True
+        chosen = np.flatnonzero(taken)
+        chosen = chosen[best_first(scores[chosen])]
+        optimality = _optimality(_total(scores[chosen]), bound + gained, proven=proven)
 
         def detail(row: int) -> str | None:
             return None if scores[row] > 0 else "score <= 0 adds nothing"
@@ -44,24 +46,26 @@ class Knapsack(Selector):
         if len(pool) and not (scores > 0).any():
             words = 'no score is above 0, so none adds to the total; put normalize("sigmoid") first'
             pool = pool.warn("nonpositive-scores", words, range(len(pool)))
-        return pool.select(taken, detail=detail, optimality=optimality)
+        return pool.select(chosen, detail=detail, optimality=optimality)
 
 
-def _best(scores: Floats, costs: Ints, capacity: int) -> tuple[Ints, float, bool]:
-    """The best rows (scores and costs above 0), a bound on any total, and whether it is proven."""
-    if int(costs.sum()) <= capacity:
-        return np.arange(len(scores)), _total(scores), True
+def _best(scores: Floats, costs: Ints, capacity: int) -> tuple[Bools, float, bool]:
+    """The best rows (of scores and costs above 0), a bound on any total, whether it is proven."""
+    if int(np.add.reduce(costs)) <= capacity:
+        return np.ones(len(scores), np.bool_), _total(scores), True
     values, shift = _scaled(scores)
-    rows = np.flatnonzero(values)  # a score too small for the scale joins where it fits, below
     solve, limit = kernels.knapsack.solve, kernels.knapsack.WORK_LIMIT
-    mask, most, proven = solve(frozen(values[rows]), frozen(costs[rows]), capacity, limit)
-    chosen = rows[mask]
-    order = best_first(np.where(np.isin(np.arange(len(scores)), chosen), -1.0, scores))
-    order = order[: len(scores) - len(chosen)]
-    left = capacity - int(costs[chosen].sum())
-    chosen = np.concatenate([chosen, fill(order, costs, left)])
-    rounding = 0 if np.array_equal(np.ldexp(values.astype(np.float64), -shift), scores) else 0.5
-    return chosen, _unscaled(most + rounding * len(scores), shift), proven
+    large = values > 0  # a score too small for the scale joins where it fits, below
+    chosen = large.copy()
+    part = slice(None) if large.all() else large
+    chosen[part], most, proven = solve(sealed(values[part]), sealed(costs[part]), capacity, limit)
+    left = capacity - int(np.add.reduce(costs[chosen]))
+    rest = np.flatnonzero(~chosen & (costs <= left))
+    if len(rest):
+        chosen[rest[fill(best_first(scores[rest]), costs[rest], left)]] = True
+    exact = np.array_equal(np.ldexp(values.astype(np.float64), -shift), scores)
+    rounding = 0.0 if exact else 0.5 * len(scores)
+    return chosen, _unscaled(most + rounding, shift), proven
 
 
 def _scaled(scores: Floats) -> tuple[Ints, int]:

@@ -8,10 +8,10 @@ import numpy as np
 from packer import kernels
 from packer.algebra import Selector
 from packer.arrays import frozen
-from packer.pool import Pool, Selection
+from packer.parameters import choice, number
+from packer.pool import Pool
+from packer.selection import Selection
 from packer.similarity import METRICS, Metric, features
-
-from ._parameters import choice, number
 
 __all__ = ["mmr"]
 

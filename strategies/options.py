@@ -5,9 +5,10 @@ from typing import Final
 
 from packer.algebra import Filter, Order, Policy, Selector
 from packer.errors import InvalidStrategy, MissingCustomStrategy, shown
+from packer.numbers import is_finite
+from packer.parameters import refusal
 from packer.similarity import METRICS, Metric
 
-from ._parameters import refusal
 from .custom import Choose, custom
 from .dedup import dedup
 from .filters import max_candidates as first_candidates
@@ -47,12 +48,12 @@ def from_options(
     >>> from_options(strategy="mmr", lambda_=0.7, ordering="u-shaped", redundancy_threshold=0.85)
     dedup(0.85) | mmr(0.7) | ushape
     """
-    if strategy not in _STRATEGIES:
+    if not isinstance(strategy, str) or strategy not in _STRATEGIES:
         message = f"strategy is {shown(strategy)}; give one of {', '.join(_STRATEGIES)}"
         raise InvalidStrategy(message, details={"strategy": strategy})
     if not isinstance(ordering, str) or ordering not in _ORDERS:
         raise refusal("from_options", "ordering", ordering, "one of " + ", ".join(_ORDERS))
-    if similarity_metric not in METRICS:
+    if not isinstance(similarity_metric, str) or similarity_metric not in METRICS:
         wanted = "one of " + ", ".join(METRICS)
         raise refusal("from_options", "similarity_metric", similarity_metric, wanted)
     diverse = mmr(lambda_, metric=similarity_metric)  # made always, so that a bad lambda_ shows
@@ -60,7 +61,7 @@ def from_options(
     if max_candidates is not None:
         filters.append(first_candidates(max_candidates))
     off = redundancy_threshold is None or (
-        redundancy_threshold in (0, 1) and not isinstance(redundancy_threshold, bool)
+        is_finite(redundancy_threshold) and redundancy_threshold in (0, 1)
     )
     if not off:
         filters.append(dedup(redundancy_threshold, metric=similarity_metric))  # type: ignore[arg-type]  # not None here

@@ -1,20 +1,19 @@
 """In which order the chosen chunks are shown."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Sequence
 from typing import Any, Final, final
 
 import attrs
 import numpy as np
 
 from packer.algebra import Order
-from packer.errors import InvalidParameter, shown
-from packer.pool import Layout, Selection
+from packer.errors import InvalidParameter
+from packer.parameters import flag, function, ids, key
 from packer.records import Chunk
+from packer.selection import Layout, Selection
 
-from ._parameters import flag, function, key, refusal
-from .dates import instants_of
+from ._dates import instants_of
 
 __all__ = [
     "by_score",
@@ -171,10 +170,6 @@ class SortedBy(Order):
             message = f"{pool.stage}: its keys do not compare: {error}"
             raise InvalidParameter(message, details={"stage": pool.stage}) from error
 
-    def written(self, field: str, value: object) -> str:
-        del field
-        return getattr(value, "__qualname__", None) or shown(value)
-
 
 def sorted_by(key: Callable[[Chunk], Any]) -> Order:
     """By a Python function of a chunk, the least first; equal keys in selection order.
@@ -186,19 +181,11 @@ def sorted_by(key: Callable[[Chunk], Any]) -> Order:
     return SortedBy(key)
 
 
-def _ids(value: Any) -> tuple[str, ...]:
-    unordered = isinstance(value, str | AbstractSet | Mapping) or not isinstance(value, Iterable)
-    ids = () if unordered else tuple(value)
-    if unordered or not all(isinstance(id_, str) for id_ in ids):
-        raise refusal("stable", "previous_ids", value, "a list of the ids of the previous prompt")
-    return ids
-
-
 @final
 @attrs.frozen(repr=False)
 class Stable(Order):
     name = "stable"
-    previous_ids: tuple[str, ...] = attrs.field(converter=_ids, metadata={"domain": ("ids",)})
+    previous_ids: tuple[str, ...] = ids()
 
     def __call__(self, selection: Selection, /) -> Layout:
         before = {id_: place for place, id_ in reversed(list(enumerate(self.previous_ids)))}
@@ -215,4 +202,4 @@ def stable(previous_ids: Sequence[str]) -> Order:
     >>> stable(["a", "b"])
     stable(["a", "b"])
     """
-    return Stable(previous_ids)
+    return Stable(previous_ids)  # type: ignore[arg-type]  # the field makes a tuple

@@ -7,15 +7,14 @@ from typing import Final, Literal, TypeAlias, final
 import attrs
 import numpy as np
 
-from packer.algebra import Filter
+from packer.algebra import Scoring
 from packer.arrays import Floats, best_first
 from packer.conditions import Condition
 from packer.errors import InvalidParameter
+from packer.parameters import choice, condition, duration, key, number
 from packer.pool import Pool
 
-from ._parameters import choice, condition, key, number
-from .dates import ages, warn_undated
-from .durations import duration, duration_text
+from ._dates import ages, warn_undated
 
 __all__ = ["boost", "decay", "normalize"]
 
@@ -25,7 +24,7 @@ SCALES: Final = ("minmax", "sigmoid", "rank")
 
 @final
 @attrs.frozen(repr=False)
-class Decay(Filter):
+class Decay(Scoring):
     name = "decay"
     half_life: dt.timedelta = duration()
     at: str = key(default="timestamp", kw_only=True)
@@ -38,13 +37,8 @@ class Decay(Filter):
         half_lives = np.where(undated, 0.0, np.maximum(age, 0.0) / self.half_life.total_seconds())
         return pool.rescore(pool.scores * np.exp2(-half_lives))
 
-    def written(self, field: str, value: object) -> str:
-        if isinstance(value, dt.timedelta):
-            return super().written(field, duration_text(value))
-        return super().written(field, value)
 
-
-def decay(half_life: dt.timedelta | str, *, at: str = "timestamp") -> Filter:
+def decay(half_life: dt.timedelta | str, *, at: str = "timestamp") -> Scoring:
     """Multiply the score by 0.5 ** (age / half_life), age from the call's `now`.
 
     `half_life` as in `fresh`.  A date after `now` counts as `now`; an undated chunk keeps its
@@ -60,7 +54,7 @@ def decay(half_life: dt.timedelta | str, *, at: str = "timestamp") -> Filter:
 
 @final
 @attrs.frozen(repr=False)
-class Boost(Filter):
+class Boost(Scoring):
     name = "boost"
     condition: Condition = condition()
     factor: float = number(above=0.0)
@@ -72,11 +66,8 @@ class Boost(Filter):
             boosted = np.where(holds, pool.scores * self.factor, pool.scores)
         return pool.rescore(boosted)
 
-    def __repr__(self) -> str:
-        return f"boost({self.condition!r}, {self.factor!r})"
 
-
-def boost(condition: Condition, factor: float) -> Filter:
+def boost(condition: Condition, factor: float) -> Scoring:
     """Multiply the score of the chunks that meet the condition by `factor` (above 0).
 
     In code ``boost(field("source") == "handbook", 1.5)``, in text
@@ -99,7 +90,7 @@ def _refuse_negative(pool: Pool, name: str) -> None:
 
 @final
 @attrs.frozen(repr=False)
-class Normalize(Filter):
+class Normalize(Scoring):
     name = "normalize"
     scale: Scale = choice(SCALES, default="minmax")
 
@@ -138,7 +129,7 @@ _SCALES: Final[Mapping[Scale, Callable[[Floats], Floats]]] = {
 }
 
 
-def normalize(scale: Scale = "minmax") -> Filter:
+def normalize(scale: Scale = "minmax") -> Scoring:
     """Bring the scores to 0..1.
 
     "minmax": (s - min) / (max - min), 1.0 for all when they are equal.  "sigmoid":

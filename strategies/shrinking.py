@@ -12,10 +12,10 @@ import numpy as np
 from packer.algebra import Filter
 from packer.boundaries import sentences, words
 from packer.errors import InvalidParameter
+from packer.numbers import is_finite
+from packer.parameters import refusal
 from packer.pool import Pool
 from packer.tokens import count
-
-from ._parameters import is_finite, refusal
 
 __all__ = ["shrink"]
 

@@ -6,9 +6,8 @@ import attrs
 
 from packer.algebra import Filter
 from packer.errors import InvalidParameter
+from packer.parameters import count
 from packer.pool import Pool
-
-from ._parameters import count
 
 __all__ = ["trim"]
 

@@ -1,68 +1,21 @@
-"""Which chunks still hold: conditions on metadata, replaced and outdated versions, age."""
+"""Which chunks still hold: replaced and outdated versions, age."""
 
 import datetime as dt
-from collections.abc import Iterable
-from typing import Any, Final, final
+from typing import Final, final
 
 import attrs
 import numpy as np
 
 from packer.algebra import Filter
-from packer.conditions import Condition
+from packer.durations import duration_text
+from packer.metadata import names
+from packer.parameters import duration, key
 from packer.pool import Pool
 from packer.records import Reason
 
-from ._parameters import key, refusal
-from .dates import ages, instants, warn_undated
-from .durations import duration, duration_text
+from ._dates import ages, instants, warn_undated
 
-__all__ = ["current", "fresh", "latest", "where"]
-
-
-def _conditions(value: Any) -> tuple[Condition, ...]:
-    for condition in value:
-        if not isinstance(condition, Condition):
-            wanted = "conditions, as in where(field('status') == 'current')"
-            raise refusal("where", "conditions", condition, wanted)
-    if not value:
-        raise refusal("where", "conditions", value, "at least one condition")
-    return tuple(value)
-
-
-@final
-@attrs.frozen(repr=False)
-class Where(Filter):
-    name = "where"
-    conditions: tuple[Condition, ...] = attrs.field(
-        converter=_conditions, metadata={"domain": ("conditions",)}
-    )
-
-    def __call__(self, pool: Pool, /) -> Pool:
-        metadata = pool.metadata
-        mask = [all(wanted.holds(row) for wanted in self.conditions) for row in metadata]
-
-        def detail(row: int) -> str:
-            failed = next(wanted for wanted in self.conditions if not wanted.holds(metadata[row]))
-            return f"{failed.actual(metadata[row])}, wanted {failed!r}"
-
-        return pool.keep(np.array(mask, np.bool_), reason=Reason.METADATA, detail=detail)
-
-    def __repr__(self) -> str:
-        return f"where({', '.join(map(repr, self.conditions))})"
-
-
-def where(*conditions: Condition) -> Filter:
-    """Keep the chunks whose metadata meets all the conditions.
-
-    In code ``where(field("status") == "current", field("year") >= 2023)``, in text
-    ``where(status == "current", year >= 2023)``.  A missing key fails every comparison but
-    `is None`.  O(n) per condition.  Excludes as `metadata`.
-
-    >>> from strategies import field
-    >>> where(field("status") == "current", field("source").is_in(["kb", "faq"]))
-    where(status == "current", source in ["kb", "faq"])
-    """
-    return Where(conditions)
+__all__ = ["current", "fresh", "latest"]
 
 
 SUPERSEDED: Final = frozenset(
@@ -87,12 +40,12 @@ class Current(Filter):
     name = "current"
 
     def __call__(self, pool: Pool, /) -> Pool:
-        names = _superseders(pool)
+        naming = _superseders(pool)
         why: list[str | None] = []
         for id_, metadata in zip(pool.ids, pool.metadata, strict=True):
             status, successor = metadata.get("status"), metadata.get("superseded_by")
             source = metadata.get("source")
-            by = names.get(id_) or (names.get(source) if isinstance(source, str) else None)
+            by = naming.get(id_) or (naming.get(source) if isinstance(source, str) else None)
             newer = [
                 other
                 for other, other_source in by or ()
@@ -100,8 +53,8 @@ class Current(Filter):
             ]
             if isinstance(status, str) and status.strip().lower() in SUPERSEDED:
                 why.append(f"status is {status!r}")
-            elif _names(successor):
-                why.append(f"superseded by {', '.join(_names(successor))}")
+            elif names(successor):
+                why.append(f"superseded by {', '.join(names(successor))}")
             elif newer:
                 why.append(f"superseded by {', '.join(newer)}")
             else:
@@ -114,17 +67,9 @@ def _superseders(pool: Pool) -> dict[str, list[tuple[str, object]]]:
     """What is named in `supersedes` (an id or a source) -> the ids and sources that name it."""
     found: dict[str, list[tuple[str, object]]] = {}
     for id_, metadata in zip(pool.ids, pool.metadata, strict=True):
-        for name in _names(metadata.get("supersedes")):
+        for name in names(metadata.get("supersedes")):
             found.setdefault(name, []).append((id_, metadata.get("source")))
     return found
-
-
-def _names(value: object) -> list[str]:
-    if value is None or value is False or value is True:
-        return []
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        return [str(value)] if value != "" else []
-    return [str(name) for name in value]
 
 
 def current() -> Filter:
@@ -146,7 +91,7 @@ class Latest(Filter):
     at: str = key(default="timestamp", kw_only=True)
 
     def __call__(self, pool: Pool, /) -> Pool:
-        keys = [_hashable(value) for value in pool.column(self.by)]
+        keys = [None if value == "" else _hashable(value) for value in pool.column(self.by)]
         dates = instants(pool, self.at)
         newest: dict[object, int] = {}
         for row, (name, date) in enumerate(zip(keys, dates.tolist(), strict=True)):
@@ -212,11 +157,6 @@ class Fresh(Filter):
 
         recent = undated | (age <= self.max_age.total_seconds())
         return pool.keep(recent, reason=Reason.STALE, detail=detail)
-
-    def written(self, field: str, value: object) -> str:
-        if isinstance(value, dt.timedelta):
-            return super().written(field, duration_text(value))
-        return super().written(field, value)
 
 
 def fresh(max_age: dt.timedelta | str, *, at: str = "timestamp") -> Filter:

@@ -12,7 +12,7 @@ settings.register_profile(
     "dev",
     deadline=None,
     print_blob=True,
-    max_examples=40,
+    max_examples=30,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True, database=None)

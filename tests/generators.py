@@ -20,7 +20,7 @@ from typing import Any, Final, TypeAlias, cast, final
 import attrs
 from hypothesis import strategies as st
 
-from packer import Chunk, Filter, Order, Packed, Pool, Selection, Selector, pack
+from packer import Chunk, Filter, Order, Packed, Pool, Scoring, Selection, Selector, pack
 from packer.algebra import Policy, Step, steps_of
 from packer.conditions import Condition
 from strategies import CATALOG, Context, field
@@ -337,9 +337,7 @@ def words_of(role: Any) -> tuple[str, ...]:
     return tuple(word for word in CATALOG if issubclass(kind_of(word), role))
 
 
-SCORING: Final = tuple(
-    word for word in words_of(Filter) if kind_of(word).__module__ == "strategies.scoring"
-)
+SCORING: Final = tuple(word for word in words_of(Filter) if issubclass(kind_of(word), Scoring))
 FILTERS: Final = tuple(word for word in words_of(Filter) if word not in SCORING)
 SELECTORS: Final = words_of(Selector)
 ORDERS: Final = words_of(Order)

@@ -220,7 +220,7 @@ def test_a_stage_that_gives_something_else_is_refused(make: Any, shown: str) -> 
 
 def test_a_filter_that_drops_silently_is_refused() -> None:
     def drops(pool: Pool) -> Pool:
-        return attrs.evolve(pool, rows=pool.rows[:1], scores=pool.scores[:1])
+        return attrs.evolve(pool, table_rows=pool.table_rows[:1], scores=pool.scores[:1])
 
     with pytest.raises(PackError) as caught:
         pack([Chunk("a", 0.9), Chunk("b", 0.8)], _Gives(drops) | greedy, budget=9)
@@ -257,7 +257,7 @@ def _twice(pool: Pool) -> Selection:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (_over, "chooses shows 4 tokens of a budget of 3"),
+        (_over, "chooses shows 4 tokens of a budget of 3; choose by pool.select, which checks"),
         (
             _twice,
             (

@@ -1,5 +1,6 @@
 import copy
 import datetime as dt
+import enum
 import math
 import pickle
 from collections.abc import Callable, Mapping
@@ -10,7 +11,7 @@ import pytest
 
 from packer import PackError
 from packer.conditions import Condition, Field, Junction
-from strategies import field, parse, where
+from strategies import field, greedy, parse, top, where
 
 YEAR = field("year")
 STATUS = field("status")
@@ -241,3 +242,29 @@ def test_a_condition_is_a_value() -> None:
     with pytest.raises(AttributeError):
         one.word = "or"  # type: ignore[misc]
     assert repr(YEAR) == 'field("year")'
+
+
+class Level(enum.IntEnum):
+    HIGH = 3
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (np.float64(0.5), 0.5),
+        (np.int64(3), 3),
+        (np.bool_(True), True),
+        (Level.HIGH, 3),
+    ],
+)
+def test_a_number_of_another_kind_is_compared_as_a_plain_one(value: Any, plain: object) -> None:
+    condition = field("level") == value
+    assert repr(condition) == f"level == {plain}"
+    assert parse(f"where({condition}) | greedy") == where(condition) | greedy
+
+
+def test_a_number_that_cannot_be_written_out_is_refused() -> None:
+    with pytest.raises(PackError, match="cannot compare with"):
+        field("level") == 10**5000  # noqa: B015
+    with pytest.raises(PackError, match="an int of 0 or more"):
+        top(10**5000)

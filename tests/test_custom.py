@@ -97,9 +97,9 @@ def test_a_cut_chunk_is_excluded_as_budget_also_where_it_would_fit() -> None:
 @pytest.mark.parametrize(
     ("returned", "words"),
     [
-        (lambda chunks, _: None, "returned None; it must return some of its chunks"),
-        (lambda chunks, _: 3, "returned 3; it must return some of its chunks"),
-        (lambda chunks, _: "c0", "returned 'c0'; it must return some of its chunks"),
+        (lambda chunks, _: None, "returned None; it must return a list of some of its chunks"),
+        (lambda chunks, _: 3, "returned 3; it must return a list of some of its chunks"),
+        (lambda chunks, _: "c0", "returned 'c0'; it must return a list of some of its chunks"),
         (lambda chunks, _: ["c0"], "returned 'c0', which it was not given"),
         (lambda chunks, _: [None], "returned None, which it was not given"),
         (lambda chunks, _: [0], "returned 0, which it was not given"),

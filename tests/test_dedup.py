@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from packer import Chunk, Packed, PackError, Pool, Reason, pack
-from packer.similarity import diversity, features, folded
+from packer.outcome import diversity
+from packer.similarity import features, folded
 from strategies import dedup, greedy, mmr, threshold
 
 

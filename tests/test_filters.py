@@ -13,9 +13,9 @@ def pool(*scores: float) -> Pool:
 
 
 def out(narrowed: Pool) -> list[tuple[str, Reason, str | None]]:
-    ids = narrowed.candidates.ids
+    name = narrowed.candidates.id
     return [
-        (ids[int(row)], cut.reason, cut.detail(at))
+        (name(int(row)), cut.reason, cut.detail(at))
         for cut in narrowed.cuts
         for at, row in enumerate(cut.rows)
     ]

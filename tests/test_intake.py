@@ -60,7 +60,7 @@ def test_chunks_become_columns() -> None:
     assert (pool.budget, pool.capacity, pool.query) == (9, 9, "what?")
     assert pool.now == dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
     assert pool.estimated
-    for column in (pool.scores, pool.tokens, pool.costs, pool.rows, pool.embeddings):
+    for column in (pool.scores, pool.tokens, pool.costs, pool.table_rows, pool.embeddings):
         assert not column.flags.writeable
 
 
@@ -406,9 +406,14 @@ def test_a_faulty_array_is_refused_with_its_column_and_rows(
 
 
 def test_the_message_on_a_faulty_array_counts_the_other_rows() -> None:
-    with pytest.raises(PackError, match=r"^scores is not finite in row 1 and 2 more$"):
+    with pytest.raises(
+        PackError,
+        match=r"^scores in row 1 is .*; give finite numbers \(and 2 more rows are wrong\)$",
+    ):
         Pool.from_arrays([1, math.nan, math.inf, math.nan], [1, 1, 1, 1])
-    with pytest.raises(PackError, match=r"^texts has 1 rows, scores has 2$"):
+    with pytest.raises(
+        PackError, match=r"^texts has 1 rows, scores has 2; give one for each chunk$"
+    ):
         Pool.from_arrays([1, 2], [1, 1], texts=["a"])
     with pytest.raises(PackError, match=r"^tokens is float64\[1\]; give a vector of numbers$"):
         Pool.from_arrays([1], [1.5])
@@ -511,8 +516,8 @@ def test_what_would_fit_exactly_in_what_is_left_is_out_by_strategy() -> None:
     ("rows", "words"),
     [
         ([0, 0], "mine chose chunk 'chunk-0' twice"),
-        ([2], "mine chose row 2 of a pool of 2 rows"),
-        ([-1], "mine chose row -1 of a pool of 2 rows"),
+        ([2], "mine chose row 2; its pool has the rows 0..1"),
+        ([-1], "mine chose row -1; its pool has the rows 0..1"),
         ([0, 1], "mine chose 70 tokens of a budget of 55; a selector must stay within it"),
         ([0.0], "mine chose [0.0]; a selection is a list of row numbers"),
         ([[0]], "mine chose [[0]]; a selection is a list of row numbers"),
@@ -542,7 +547,6 @@ def test_a_layout_points_into_the_callers_arrays() -> None:
     assert layout.ids == ["chunk-1", "chunk-2"]
     assert layout.scores.tolist() == [0.9, 0.5]
     assert len(layout) == 2
-    assert layout.at("mine").pool.stage == "mine"
     assert len(pool.select([]).arrange([])) == 0
 
 

@@ -75,3 +75,14 @@ def test_any_other_error_of_the_compiler_passes(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(numba, "njit", broken)
     with pytest.raises(RuntimeError, match="something else"):
         _jit.kernel(broken)
+
+
+def test_a_damaged_cache_is_passed_over_with_one_warning(tmp_path: Path) -> None:
+    assert run(PACK, NUMBA_CACHE_DIR=str(tmp_path)) == (1 - 1 / 3, [])
+    for file in tmp_path.rglob("*.nb?"):
+        file.write_bytes(b"")
+    diversity, told = run(PACK, NUMBA_CACHE_DIR=str(tmp_path))
+    assert diversity == 1 - 1 / 3
+    ((category, message),) = told
+    assert category == "RuntimeWarning"
+    assert message.startswith("the cache of compiled kernels cannot be used (EOFError")

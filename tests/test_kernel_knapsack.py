@@ -7,9 +7,9 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.naive_knapsack import break_solution, by_subsets, by_table
 
 from packer.kernels import knapsack, knapsack_core, knapsack_rank
+from tests.naive_knapsack import break_solution, by_subsets, by_table
 
 Ints = npt.NDArray[np.int64]
 

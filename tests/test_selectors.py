@@ -169,6 +169,18 @@ def test_mmr_at_0_begins_with_the_best_score() -> None:
     assert ids(pack(chunks, mmr(0.0), budget=2)) == ["b", "c"]
 
 
+@pytest.mark.parametrize(
+    ("lambda_", "score", "warned"),
+    [(0.5, 1.0, False), (0.5, 1.01, True), (0.5, -2.0, True), (1.0, 9.0, False), (0.0, 9.0, False)],
+)
+def test_mmr_warns_of_scores_on_another_scale_than_similarities(
+    lambda_: float, score: float, *, warned: bool
+) -> None:
+    packed = run(mmr(lambda_), 9, (score, 1), (0.5, 1))
+    codes = [warning.code for warning in packed.report.warnings]
+    assert codes == (["unscaled-scores"] if warned else [])
+
+
 def test_mmr_prints_its_arguments() -> None:
     assert repr(mmr()) == "mmr(0.5)"
     assert repr(mmr(1)) == "mmr(1.0)"

@@ -148,6 +148,14 @@ def test_every_vocabulary_in_the_wheel_loads(name: str, count: int) -> None:
     assert tokenizer(name)("hello world") == count
 
 
+def test_a_tokenizer_can_be_pickled_and_counts_the_same() -> None:
+    pytest.importorskip("quicktok")
+    exact = tokenizer("o200k_base")
+    twin = pickle.loads(pickle.dumps(exact))
+    assert twin == exact
+    assert twin("hello world") == 2
+
+
 def _without(monkeypatch: pytest.MonkeyPatch, *packages: str) -> None:
     for package in packages:
         monkeypatch.setitem(sys.modules, package, None)
@@ -164,7 +172,7 @@ def test_a_tokenizer_without_its_packages_names_the_extra(monkeypatch: pytest.Mo
     }
     assert caught.value.message == (
         "no tokenizer 'o200k_base' (quicktok is not installed; tiktoken is not installed); "
-        "install chunk-packer[tokenizer], or check the name"
+        "check the name, or install chunk-packer[tokenizer] or chunk-packer[tiktoken]"
     )
 
 

@@ -217,7 +217,7 @@ def test_chunk_twice_made_around_the_check_is_refused() -> None:
 
 def test_filter_that_drops_silently_is_refused() -> None:
     def drop(pool: Pool) -> Pool:
-        return attrs.evolve(pool, rows=pool.rows[:1], scores=pool.scores[:1])
+        return attrs.evolve(pool, table_rows=pool.table_rows[:1], scores=pool.scores[:1])
 
     error = refused(Does(drop) | greedy)
     assert "had 3 chunks to account for and accounts for 1" in error.message
@@ -229,7 +229,7 @@ def test_filter_that_forgets_what_was_excluded_before_is_refused() -> None:
 
 
 def test_filter_that_doubles_a_row_in_the_place_of_another_is_refused() -> None:
-    refused(Does(lambda pool: attrs.evolve(pool, rows=pool.rows[[0, 0, 1]])) | greedy)
+    refused(Does(lambda pool: attrs.evolve(pool, table_rows=pool.table_rows[[0, 0, 1]])) | greedy)
 
 
 @pytest.mark.parametrize(

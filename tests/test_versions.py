@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from packer import Chunk, Packed, PackError, Policy, Pool, Reason, pack
+from packer.durations import duration_text, parse_duration
 from packer.timestamps import instant, is_date_text
 from strategies import current, decay, fresh, greedy, latest
-from strategies.durations import duration_text, parse_duration
 
 NOW = dt.datetime(2024, 5, 31, tzinfo=dt.UTC)
 
@@ -173,7 +173,7 @@ def test_age_needs_a_moment(stage: Any) -> None:
 
 
 @pytest.mark.parametrize("stage", [fresh("30d"), latest(), decay("1d")], ids=repr)
-@pytest.mark.parametrize("value", ["yesterday", "", True, math.nan, ["2024-01-01"], "01/02/2024"])
+@pytest.mark.parametrize("value", ["yesterday", "", True, math.inf, ["2024-01-01"], "01/02/2024"])
 def test_a_date_that_cannot_be_read_is_an_error_with_the_ids(stage: Any, value: object) -> None:
     chunks = [chunk("fine", source="s", timestamp="2024-01-01")]
     with pytest.raises(PackError) as caught:

@@ -14,6 +14,7 @@ Needs the extra `cli` (typer, rich); `import packer` imports none of it.
 
 import os
 import sys
+from pathlib import Path
 
 __all__ = ["main"]
 
@@ -23,6 +24,7 @@ INTERRUPTED = 130
 
 def main() -> int:
     """Run the command line on `sys.argv` and give the exit code: 0, 2 for bad use or bad input."""
+    _open_closed_streams()
     try:
         from .app import run
     except ModuleNotFoundError as error:
@@ -45,6 +47,13 @@ def main() -> int:
         _discard_the_rest()
         return 0
     return code
+
+
+def _open_closed_streams() -> None:
+    """Give streams that the caller closed (``>&-``, a daemon) an end that goes nowhere."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
 
 
 def _discard_the_rest() -> None:

@@ -196,7 +196,7 @@ def packer_(
 ) -> None:
     """Which retrieved chunks go into the context window, at what cost, in what order, and why.
 
-    [bold]packer pack[/] chunks.jsonl -b 4000 -p 'dedup | mmr(0.7) | ushape' > context.txt
+    [bold]packer pack[/] chunks.jsonl -b 4000 -p 'dedup() | mmr(0.7) | ushape' > context.txt
     """
     del show_version
 

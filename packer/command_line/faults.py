@@ -30,10 +30,9 @@ def told(error: InputFault | PackError) -> str:
     ...     parse("threshold(0.6) | mmr")
     ... except PackError as error:
     ...     print(told(error))
-    line 1, column 18: mmr takes arguments
+    line 1, column 18: mmr is called; write mmr()
       threshold(0.6) | mmr
                        ^
-      try: mmr(lambda_=0.5)
     """
     if isinstance(error, InputFault):
         return visible(str(error), keep="\n")

@@ -16,8 +16,8 @@ from rich.text import Text
 
 from packer.algebra import Policy, steps_of
 from packer.plan import PackedPlan, PlanReport
-from packer.pool import Layout, Selection
 from packer.records import Exclusion, Optimality, Packed, PackedChunk, Report, StageTrace
+from packer.selection import Layout, Selection
 
 from .output import only, visible
 from .vocabulary import Entry

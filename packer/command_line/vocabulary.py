@@ -15,16 +15,19 @@ from typing import Any, Final, final
 
 import attrs
 
-from packer.algebra import Filter, Order, Selector, Stage, Step
+from packer.algebra import Filter, Order, Scoring, Selector, Stage, Step
 from packer.conditions import Condition
 from packer.dsl import Catalog
 
 __all__ = ["Entry", "entries"]
 
-ROLES: Final[Mapping[type, str]] = {Filter: "filter", Selector: "selector", Order: "order"}
-
-FAMILIES: Final[Mapping[str, str]] = {"scoring": "scoring", "constraints": "constraint"}
-"""Modules whose filters have a role of their own."""
+ROLES: Final[Mapping[type, str]] = {
+    Scoring: "scoring",
+    Filter: "filter",
+    Selector: "selector",
+    Order: "order",
+}
+"""The narrower role before the wider."""
 
 _SENTENCE: Final = re.compile(r"(?<=[\w)\]`\"'])[.](?=\s+[A-Z`\"]|\s*$)")
 
@@ -73,8 +76,6 @@ def _entry(name: str, found: Stage[Any, Any] | Callable[..., Stage[Any, Any]]) -
         signature, doc = f"{name}{_arguments(found)}", inspect.getdoc(found) or ""
         in_text = not any(map(_is_callable, _parameters(found)))
     role = next((word for type_, word in ROLES.items() if issubclass(kind, type_)), kind.__name__)
-    if role == "filter":
-        role = FAMILIES.get(module.rpartition(".")[2], role)
     takes, gives = (
         (kind.takes.__name__, kind.gives.__name__) if issubclass(kind, Step) else ("?", "?")
     )

@@ -8,6 +8,7 @@ With ``NUMBA_DISABLE_JIT=1`` both give the Python function back, so that coverag
 debugger see the lines.
 """
 
+import functools
 import hashlib
 import warnings
 from collections.abc import Callable
@@ -49,21 +50,49 @@ def reassociating(function: Callable[P, R]) -> Callable[P, R]:
     return _compile(function, fastmath=REASSOCIATION)
 
 
+def _guard(compiled: Any) -> None:
+    """Let a kernel run without its cache when that is damaged or full, with one warning.
+
+    numba lets such errors through: EOFError from an index cut short, OSError from a full disk.
+    """
+    cache = getattr(compiled, "_cache", None)
+    for name in ("load_overload", "save_overload"):
+        if hasattr(cache, name):
+            setattr(cache, name, _forgiving(getattr(cache, name)))
+
+
+def _forgiving(method: Callable[P, R]) -> Callable[P, R | None]:
+    @functools.wraps(method)
+    def attempt(*args: P.args, **kwargs: P.kwargs) -> R | None:
+        try:
+            return method(*args, **kwargs)
+        except Exception as error:  # noqa: BLE001  # whatever a broken file raises when unpickled
+            _warn_once(f"the cache of compiled kernels cannot be used ({error!r})")
+            return None
+
+    return attempt
+
+
+def _warn_once(fault: str) -> None:
+    if not _uncached:
+        warnings.warn(
+            f"{fault}, so this process compiles them anew (some seconds); "
+            "set NUMBA_CACHE_DIR to a writable folder to keep them",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+    _uncached.append(fault)
+
+
 def _compile(function: Callable[P, R], *, fastmath: Any) -> Callable[P, R]:
     try:
         compiled = numba.njit(cache=True, nogil=True, fastmath=fastmath)(function)
     except RuntimeError as error:  # numba's word for "no cache folder is writable"
         if "no locator available" not in str(error):
             raise
-        if not _uncached:
-            warnings.warn(
-                "no folder for compiled kernels is writable, so this process compiles them "
-                "anew (some seconds); set NUMBA_CACHE_DIR to a writable folder to keep them",
-                RuntimeWarning,
-                stacklevel=3,
-            )
-        _uncached.append(function.__name__)
+        _warn_once("no folder for compiled kernels is writable")
         compiled = numba.njit(nogil=True, fastmath=fastmath)(function)
+    _guard(compiled)
     cache_file: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if hasattr(cache_file, "_source_stamp"):
         cache_file._source_stamp = (cache_file._source_stamp, _SOURCES)  # noqa: SLF001

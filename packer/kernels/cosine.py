@@ -44,8 +44,8 @@ def similarity(unit: npt.NDArray[np.float32], i: int, j: int) -> float:
 
     >>> unit = np.array([[1, 0], [0.6, 0.8], [1, 0], [0, 0]], dtype=np.float32)
     >>> unit.flags.writeable = False
-    >>> similarity(unit, 0, 2), similarity(unit, 3, 3), round(similarity(unit, 0, 1), 6)
-    (1.0, 0.0, 0.6)
+    >>> [round(float(similarity(unit, 0, j)), 6) for j in (2, 3, 1)]
+    [1.0, 0.0, 0.6]
     """
     value = np.float64(dot(unit, i, j))
     if value > NEARLY_ONE:

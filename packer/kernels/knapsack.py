@@ -25,7 +25,7 @@ _FIRST = 32  # the first search gets this part of the limit
 def divisor(numbers: Ints) -> int:
     """The greatest common divisor of positive numbers, in O(n), and usually at once.
 
-    >>> divisor(np.array([10, 15]))
+    >>> int(divisor(np.array([10, 15])))
     5
     """
     common = 0

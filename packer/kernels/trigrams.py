@@ -171,7 +171,7 @@ def jaccard(indptr: INDPTR, grams: GRAMS, i: int, j: int) -> float:
     """|A & B| / |A | B| of the sets of texts i and j, 0.0 when both are empty. O(|A| + |B|).
 
     >>> indptr, grams = np.array([0, 2, 3]), np.array([0, 1, 1], dtype=np.int32)
-    >>> jaccard(indptr, grams, 0, 1)
+    >>> float(jaccard(indptr, grams, 0, 1))
     0.5
     """
     p, q = indptr[i], indptr[j]

@@ -3,13 +3,9 @@
 import datetime as dt
 import re
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
-import attrs
-
-from ._parameters import refusal
-
-__all__ = ["duration", "duration_text", "parse_duration"]
+__all__ = ["duration_text", "parse_duration"]
 
 _SECONDS: Final = {"w": 604800, "d": 86400, "h": 3600, "m": 60, "s": 1}
 _TEXT: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([wdhms])", re.ASCII)
@@ -44,19 +40,3 @@ def duration_text(length: dt.timedelta) -> str:
             return f"{whole}{unit}"
     seconds = Decimal(microseconds) / 1_000_000
     return f"{seconds.normalize():f}s"
-
-
-def _converted(value: Any, instance: Any, attribute: "attrs.Attribute[Any]") -> dt.timedelta:
-    length = parse_duration(value) if isinstance(value, str) else value
-    if not isinstance(length, dt.timedelta) or length <= dt.timedelta(0):
-        wanted = 'a timedelta above 0 or text such as "30d", "12h", "90m" or "45s"'
-        raise refusal(type(instance).name, attribute.name, value, wanted)
-    return length
-
-
-def duration() -> Any:
-    """An attrs field that holds a timedelta above 0, given as one or as text."""
-    return attrs.field(
-        converter=attrs.Converter(_converted, takes_self=True, takes_field=True),
-        metadata={"domain": ("duration",)},
-    )
