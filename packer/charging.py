@@ -7,6 +7,7 @@ import numpy as np
 from .arrays import Bools, Ints
 from .call import Call
 from .columns import Candidates
+from .metadata import present
 from .template import Template
 from .tokens import counts
 
@@ -65,7 +66,7 @@ def lacking(table: Candidates, rows: Ints, keys: Sequence[str]) -> tuple[Bools, 
     lacks = np.zeros(len(rows), np.bool_)
     told = []
     for at, row in enumerate(rows.tolist()):
-        missing = [key for key in keys if table.metadata[row].get(key) is None]
+        missing = [key for key in keys if present(table.metadata[row].get(key)) is None]
         if missing:
             lacks[at] = True
             fields = ", ".join(f"{{metadata[{key}]}}" for key in missing)

@@ -69,8 +69,10 @@ def _whole(one: PackedChunk, chunks: Sequence[Chunk]) -> str:
     if one.original_tokens is None:
         return one.content
     made = (f"chunk-{at}" if chunk.id is None else chunk.id for at, chunk in enumerate(chunks))
-    named = [chunk for id_, chunk in zip(made, chunks, strict=True) if one.id.startswith(id_)]
-    whole = next(chunk.content for chunk in named if chunk.score == one.score)
+    named = list(zip(made, chunks, strict=True))
+    exact = [chunk for id_, chunk in named if one.id == id_ and chunk.score == one.score]
+    near = [chunk for id_, chunk in named if one.id.startswith(id_) and chunk.score == one.score]
+    whole = (exact or near)[0].content  # a made id has a suffix where it was taken
     assert one.content.strip()
     assert len(one.content) < len(whole)
     return whole

@@ -7,7 +7,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-HEAVY = ("numba", "llvmlite", "scipy", "typer", "rich", "tiktoken", "quicktok", "torch", "pandas")
+HEAVY = (
+    "numba",
+    "llvmlite",
+    "regex",
+    "tomllib",
+    "scipy",
+    "typer",
+    "rich",
+    "tiktoken",
+    "quicktok",
+    "torch",
+    "pandas",
+)
 
 
 def imported(program: str) -> set[str]:
