@@ -20,7 +20,9 @@ _SENTENCE = (
 _WORD = r"(?w)(?<=\S)\b"
 
 
-def _graphemes(text: str) -> list[int]:
+def _graphemes(text: str) -> Sequence[int]:
+    if text.isascii() and "\r" not in text:  # each character is one
+        return range(1, len(text) + 1)
     import regex
 
     return [found.end() for found in regex.finditer(r"\X", text)]
@@ -44,12 +46,13 @@ def ends(text: str) -> Iterator[list[int]]:
     import regex
 
     whole = len(text.rstrip())
-    graphemes = _inked(text, _graphemes(text))
-    allowed = set(graphemes)
+    graphemes = _graphemes(text)
+    allowed = graphemes if isinstance(graphemes, range) else frozenset(graphemes)
     for pattern in (_SENTENCE, _WORD):
-        found = {match.end() for match in regex.finditer(pattern, text)}
-        yield [place for place in _inked(text, sorted(found & allowed)) if place < whole]
-    yield [place for place in graphemes if place < whole]
+        found = sorted({match.end() for match in regex.finditer(pattern, text)})
+        places = _inked(text, [place for place in found if place in allowed])
+        yield [place for place in places if place < whole]
+    yield [place for place in _inked(text, graphemes) if place < whole]
 
 
 def sentences(text: str) -> list[str]:
