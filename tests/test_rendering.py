@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import attrs
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +19,8 @@ from packer import (
     PackError,
     Pool,
     Reason,
+    Selection,
+    Selector,
     Template,
     approximate,
     pack,
@@ -389,3 +392,64 @@ def test_a_rendered_result_is_equal_to_its_like_and_is_json() -> None:
     assert one == two
     report = json.loads(one.to_json())["report"]
     assert report["rendered_tokens"] == report["tokens_used"] == one.report.rendered_tokens
+
+
+# -- where rules bind the selection ----------------------------------------------------------
+
+
+@attrs.frozen(repr=False)
+class Keeping(Selector):
+    """Greedy, but for one chunk that must be in."""
+
+    name = "keeping"
+    kept: str
+
+    def __call__(self, pool: Pool, /) -> Selection:
+        rows = [row for row, id_ in enumerate(pool.ids) if id_ == self.kept]
+        if not rows or pool.costs[rows].sum() > pool.budget:
+            raise OverBudget(f"{self.kept} must be in")
+        left = pool.budget - int(pool.costs[rows].sum())
+        for row in np.argsort(-pool.scores, kind="stable").tolist():
+            if row not in rows and pool.costs[row] <= left:
+                rows.append(row)
+                left -= int(pool.costs[row])
+        return pool.select(rows)
+
+
+def dear_together(text: str) -> int:
+    return len(text) + 10 * max(text.count("#") - 1, 0)
+
+
+@pytest.fixture
+def bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Pool, "bound", property(lambda _: True))
+
+
+@pytest.mark.usefixtures("bound")
+@pytest.mark.parametrize("kept", ["c0", "c1", "c2"])
+def test_what_must_be_in_stays_when_the_text_is_too_long(kept: str) -> None:
+    chunks = [chunk(f"c{at}", 0.9 - at / 10, "#" + "x" * 9) for at in range(3)]
+    packed = pack(chunks, Keeping(kept), budget=33, count_tokens=dear_together, template=PLAIN)
+    others = [id_ for id_ in ("c0", "c1", "c2") if id_ != kept]
+    assert ids(packed) == [kept, others[0]]
+    [out] = packed.report.excluded
+    assert (out.id, out.reason, out.stage) == (others[1], "budget", 'keeping("' + kept + '")')
+    assert out.detail == "rendered text: 52 tokens with it, budget 33"
+    check(packed, chunks, dear_together)
+
+
+@pytest.mark.usefixtures("bound")
+def test_what_must_be_in_and_does_not_fit_as_text_is_refused() -> None:
+    def dear(text: str) -> int:
+        return len(text) + 10 * (text.startswith("[1]"))
+
+    chunks = [chunk(f"c{at}", 0.9 - at / 10, "#" + "x" * 9) for at in range(3)]
+    with pytest.raises(PackError, match="costs 24 tokens as it is written, of a budget of 20") as e:
+        pack(
+            chunks,
+            Keeping("c1"),
+            budget=20,
+            count_tokens=dear,
+            template=Template("[{position}] {content}", separator="\n"),
+        )
+    assert e.value.code == "OVER_BUDGET"
