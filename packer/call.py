@@ -24,6 +24,18 @@ class Call:
     query: str | None
     now: dt.datetime | None
 
+    def at(self, now: dt.datetime) -> "Call":
+        """The same call at a moment; its own `now` comes first."""
+        if self.now is not None:
+            return self
+        return Call(
+            budget=self.budget,
+            overhead=self.overhead,
+            count_tokens=self.count_tokens,
+            query=self.query,
+            now=now,
+        )
+
 
 def checked_call(budget: Any, overhead: Any, count_tokens: Any, query: Any, now: Any) -> Call:
     """The call with these arguments.
