@@ -299,9 +299,11 @@ def audit(layout: Layout, start: Pool) -> None:
         )
         raise InvalidStrategy(message, details={"stage": pool.stage, "over": spent - pool.budget})
     rows = np.concatenate([layout.table_rows, *(cut.rows for cut in pool.cuts)])
-    times = np.bincount(rows, minlength=len(pool.candidates))
-    wrong = np.flatnonzero(times != 1)
-    if len(wrong):
+    seen = np.zeros(len(pool.candidates), np.bool_)
+    seen[rows] = True
+    if len(rows) != len(seen) or not seen.all():
+        times = np.bincount(rows, minlength=len(seen))
+        wrong = np.flatnonzero(times != 1)
         id_ = pool.candidates.id(int(wrong[0]))
         message = (
             f"a stage of this policy made its own pool or selection: chunk {id_!r} is in or out "

@@ -1,6 +1,6 @@
 """The array types of the library, named once, and the rule that columns are read-only."""
 
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -32,10 +32,19 @@ def sealed(array: npt.NDArray[Element]) -> npt.NDArray[Element]:
     return array
 
 
+MANY: Final = 500
+"""From so many scores on it pays to look for ties first."""
+
+
 def best_first(scores: Floats) -> Ints:
     """int64[n]: the rows by score, best first; equal scores keep their order.  O(n log n).
 
     >>> best_first(np.array([0.2, 0.9, 0.9])).tolist()
     [1, 2, 0]
     """
+    if len(scores) > MANY:  # a stable sort takes five times as long, and only ties need it
+        order = np.argsort(-scores)
+        ranked = scores[order]
+        if not (ranked[1:] == ranked[:-1]).any():
+            return order
     return np.argsort(-scores, kind="stable")

@@ -40,6 +40,18 @@ class Call:
         room = max(limit - self.fixed + self.between, 0)
         return attrs.evolve(self, limit=limit, budget=room)
 
+    def at(self, now: dt.datetime) -> "Call":
+        """The same call at a moment; its own `now` comes first."""
+        if self.now is not None:
+            return self
+        return Call(
+            budget=self.budget,
+            overhead=self.overhead,
+            count_tokens=self.count_tokens,
+            query=self.query,
+            now=now,
+        )
+
 
 def checked_call(
     budget: Any,

@@ -202,9 +202,7 @@ class Packer:
 
     def _call_at(self, moment: dt.datetime, query: str | None, now: object) -> Call:
         if query is None and now is None:
-            return (
-                self._call if self._call.now is not None else attrs.evolve(self._call, now=moment)
-            )
+            return self._call.at(moment)
         return checked_call(
             self.budget,
             self.overhead,

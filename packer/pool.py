@@ -381,7 +381,7 @@ class Pool(Rows):
                 f"{self.call.budget}; a selector must stay within it"
             )
             raise InvalidStrategy(message, details={"stage": self.stage, "over": -left})
-        out = np.flatnonzero(rest)
+        out = rest.nonzero()[0]
         fits = costs[out] <= left
         if np.size(beyond):
             fits &= ~np.isin(out, beyond)

@@ -20,13 +20,13 @@ def fill(order: Ints, costs: Ints, capacity: int) -> Ints:
     [0, 2]
     """
     ranked = costs[order]
-    spent = np.cumsum(ranked)
-    run = int(np.searchsorted(spent, capacity, side="right"))  # these fit without a skip
+    spent = ranked.cumsum()
+    run = int(spent.searchsorted(capacity, side="right"))  # these fit without a skip
     if run == len(order):
         return order
     left = capacity - (int(spent[run - 1]) if run else 0)
     taken = list(range(run))
-    small = np.flatnonzero(ranked[run:] <= left) + run
+    small = (ranked[run:] <= left).nonzero()[0] + run
     for place, cost in zip(small.tolist(), ranked[small].tolist(), strict=True):
         if cost <= left:
             taken.append(place)
