@@ -50,6 +50,10 @@ class Call:
             count_tokens=self.count_tokens,
             query=self.query,
             now=now,
+            limit=self.limit,
+            fixed=self.fixed,
+            between=self.between,
+            template=self.template,
         )
 
 

@@ -6,19 +6,25 @@ from typing import assert_type
 import attrs
 
 from packer import (
+    Budget,
     Chunk,
     Filter,
     Layout,
     Order,
     Packed,
     PackedChunk,
+    PackedPlan,
     Packer,
+    Plan,
     Policy,
     Pool,
+    Section,
     Selection,
     Selector,
     Stage,
+    Template,
     pack,
+    sections,
 )
 from strategies import (
     Context,
@@ -33,7 +39,9 @@ from strategies import (
     mmr,
     parse,
     prefix,
+    shrink,
     threshold,
+    trim,
     ushape,
     where,
 )
@@ -69,6 +77,14 @@ assert_type(packed, Packed)
 assert_type([chunk for chunk in packed], list[PackedChunk])  # noqa: C416  # the loop is the point
 assert_type(Packer(one, budget=100)(chunks), Packed)
 assert_type(Packer(two, budget=100).select(Pool.from_arrays([0.5], [3])), Layout)
+assert_type(shrink(0.5) | trim(20) | greedy, Stage[Pool, Selection])
+window = Budget(1000, reserve=200)
+assert_type(pack(chunks, one, budget=window, template=Template("{content}")), Packed)
+parts = [Section("rules", one, minimum=10), Section("documents", two, share=0.5)]
+assert_type(sections(window, parts), dict[str, int])
+prompt = Plan(parts, budget=window).pack({"rules": "Be brief.", "documents": chunks})
+assert_type(prompt, PackedPlan)
+assert_type(prompt["documents"], Packed)
 
 
 def longest(chunks: Sequence[Chunk], context: Context) -> list[Chunk]:
