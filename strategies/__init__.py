@@ -36,7 +36,7 @@ from .orders import (
     ushape,
 )
 from .scoring import boost, decay, normalize
-from .shrinking import shrink
+from .shrinking import shrink, variants
 from .trimming import trim
 from .versions import current, fresh, latest
 
@@ -73,6 +73,7 @@ __all__ = [
     "top",
     "trim",
     "ushape",
+    "variants",
     "where",
 ]
 

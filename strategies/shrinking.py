@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, Final, TypeAlias, final
 
@@ -12,12 +12,14 @@ import numpy as np
 from packer.algebra import Filter
 from packer.boundaries import sentences, words
 from packer.errors import InvalidParameter
+from packer.intake import ChunkLike
 from packer.numbers import is_finite
 from packer.parameters import refusal
 from packer.pool import Pool
-from packer.tokens import count
+from packer.records import Chunk
+from packer.tokens import CountTokens, approximate, count
 
-__all__ = ["shrink"]
+__all__ = ["shrink", "variants"]
 
 RELEVANCE: Final = 0.7
 """What a sentence shares with the query counts so much, what it shares with those in the rest."""
@@ -44,48 +46,72 @@ class Shrink(Filter):
         if pool.candidates.texts is None:
             message = f"{pool.stage} cuts texts, and the pool was made from arrays without `texts`"
             raise InvalidParameter(message, details={"stage": pool.stage})
-        parts = [sentences(text) for text in pool.texts]
-        terms = [[frozenset(words(part)) for part in text] for text in parts]
-        weights = _weights([frozenset().union(*text) for text in terms])
-        query = frozenset(words(pool.query or ""))
-        rows, texts = [], []
-        for row, tokens in enumerate(pool.tokens.tolist()):
-            if len(parts[row]) > 1:
-                values = _values(terms[row], query, weights)
-                order = _diverse(terms[row], values, weights)
-                text = self._shorter(pool, row, parts[row], order, tokens)
-                if text is not None:
-                    rows.append(row)
-                    texts.append(text)
-        return pool.rewrite(np.array(rows, np.int64), texts) if rows else pool
+        found = _shortened(
+            pool.texts,
+            pool.tokens.tolist(),
+            pool.ids,
+            self.ratio,
+            pool.query,
+            pool.call.count_tokens,
+        )
+        return (
+            pool.rewrite(np.array(list(found), np.int64), list(found.values())) if found else pool
+        )
 
-    def _shorter(
-        self, pool: Pool, row: int, parts: Sequence[str], order: Sequence[int], tokens: int
-    ) -> str | None:
-        """The first sentences of the order that together have the ratio of the tokens.
 
-        The shortest one where none has so few; None where that is not shorter.
-        """
-        what = f"chunk {pool.ids[row]!r}"
+def _shortened(
+    texts: Sequence[str],
+    tokens: Sequence[int],
+    ids: Sequence[str],
+    ratio: float,
+    query: str | None,
+    count_tokens: CountTokens,
+) -> dict[int, str]:
+    """Of each text that gets shorter what is left, by its place."""
+    parts = [sentences(text) for text in texts]
+    terms = [[frozenset(words(part)) for part in text] for text in parts]
+    weights = _weights([frozenset().union(*text) for text in terms])
+    asked = frozenset(words(query or ""))
+    found = {}
+    for at, id_ in enumerate(ids):
+        if len(parts[at]) > 1:
 
-        def counted(text: str) -> int:
-            return count(pool.call.count_tokens, text, what, pool.ids[row])
+            def counted(text: str, id_: str = id_) -> int:
+                return count(count_tokens, text, f"chunk {id_!r}", id_)
 
-        costs = [counted(part.strip()) for part in parts]
-        room = int(self.ratio * tokens)
-        chosen: list[int] = []
-        left = room
-        for at in order:
-            if costs[at] <= left:
-                chosen.append(at)
-                left -= costs[at]
-        chosen = chosen or [min(range(len(parts)), key=costs.__getitem__)]
-        while True:
-            text = "".join(parts[at] for at in sorted(chosen)).strip()
-            found = counted(text)
-            if found <= room or len(chosen) == 1:
-                return text if found < tokens and len(chosen) < len(parts) else None
-            chosen.pop()
+            order = _diverse(terms[at], _values(terms[at], asked, weights), weights)
+            text = _first(parts[at], order, ratio, tokens[at], counted)
+            if text is not None:
+                found[at] = text
+    return found
+
+
+def _first(
+    parts: Sequence[str],
+    order: Sequence[int],
+    ratio: float,
+    tokens: int,
+    counted: Callable[[str], int],
+) -> str | None:
+    """The first sentences of the order that together have the ratio of the tokens.
+
+    The shortest one where none has so few; None where that is not shorter.
+    """
+    costs = [counted(part.strip()) for part in parts]
+    room = int(ratio * tokens)
+    chosen: list[int] = []
+    left = room
+    for at in order:
+        if costs[at] <= left:
+            chosen.append(at)
+            left -= costs[at]
+    chosen = chosen or [min(range(len(parts)), key=costs.__getitem__)]
+    while True:
+        text = "".join(parts[at] for at in sorted(chosen)).strip()
+        found = counted(text)
+        if found <= room or len(chosen) == 1:
+            return text if found < tokens and len(chosen) < len(parts) else None
+        chosen.pop()
 
 
 def _weights(texts: Sequence[Terms]) -> Weights:
@@ -153,3 +179,54 @@ def shrink(ratio: float) -> Filter:
     [('Refunds take 5 days.', 5, 14)]
     """
     return Shrink(ratio)
+
+
+def variants(
+    chunks: Iterable[ChunkLike],
+    ratio: float,
+    *,
+    query: str | None = None,
+    worth: float = 0.9,
+    count_tokens: CountTokens = approximate,
+) -> list[Chunk]:
+    """The chunks, and after each that `shrink` makes shorter its shorter text as another chunk.
+
+    Both have the same `group` in their metadata (the chunk's own, else its id), so that a
+    selector under a rule of one chunk for each group chooses between the full text and the
+    shorter one.  The shorter one has the id with ``#shrunk``, its own `tokens`, and `worth` (0 to
+    1) of the score.  Cost as `shrink`.
+
+    Raises INVALID_PARAMETER, and what `pack` raises for chunks.
+
+    >>> text = "Refunds take 5 days. We like cats. We are a family shop."
+    >>> both = variants([Chunk(text, 1.0, id="faq")], 0.5, query="How long do refunds take?")
+    >>> [(chunk.id, chunk.tokens, chunk.score, chunk.metadata["group"]) for chunk in both]
+    [('faq', 14, 1.0, 'faq'), ('faq#shrunk', 5, 0.9, 'faq')]
+    """
+    if not is_finite(worth) or not 0 <= worth <= 1:
+        raise refusal("variants", "worth", worth, "a number from 0 to 1")
+    pool = Pool.from_chunks(chunks, count_tokens=count_tokens, query=query)
+    table = pool.candidates
+    kept, ids = pool.table_rows.tolist(), pool.ids
+    shorter = _shortened(pool.texts, pool.tokens.tolist(), ids, _ratio(ratio), query, count_tokens)
+    texts = {kept[at]: text for at, text in shorter.items()}
+    found = []
+    for row in range(len(table)):
+        has_vector = table.vectors is not None and table.has_vector[row]
+        group = table.metadata[row].get("group")
+        whole = Chunk(
+            table.text(row),
+            float(table.scores[row]),
+            id=table.id(row),
+            tokens=int(table.tokens[row]),
+            embedding=table.vectors[row] if has_vector and table.vectors is not None else None,
+            metadata={**table.metadata[row], "group": table.id(row) if group is None else group},
+        )
+        found.append(whole if row in texts else attrs.evolve(whole, metadata=table.metadata[row]))
+        if row in texts:
+            score = whole.score - (1 - float(worth)) * abs(whole.score)
+            tokens = count(count_tokens, texts[row], f"chunk {whole.id!r}", whole.id)
+            id_ = f"{whole.id}#shrunk"
+            short = attrs.evolve(whole, content=texts[row], score=score, id=id_, tokens=tokens)
+            found.append(short)
+    return found

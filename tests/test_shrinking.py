@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from packer import Chunk, Packed, Packer, PackError, Pool, Template, pack
 from packer.algebra import Policy
 from packer.boundaries import sentences
-from strategies import dedup, greedy, mmr, parse, shrink, threshold, trim
+from strategies import dedup, greedy, mmr, parse, shrink, threshold, trim, variants
 from tests.counters import COUNTERS, characters, utf8_bytes
 from tests.generators import BUDGETS, NOW, OVERHEADS, SELECTORS, TEXTS, chunk_lists, some_stage
 from tests.test_rendering import TEMPLATES, check, made
@@ -256,3 +256,61 @@ def test_ratios_are_between_0_and_1(wrong: Any) -> None:
 def test_arrays_without_texts_are_refused() -> None:
     with pytest.raises(PackError, match="made from arrays without `texts`"):
         Packer(shrink(0.5) | greedy, budget=10).select(Pool.from_arrays([0.9], [100]))
+
+
+# -- variants -------------------------------------------------------------------------------
+
+
+@given(chunk_lists(named=False), RATIOS, st.none() | st.just("refunds in days"))
+def test_variants_are_the_chunks_and_what_shrink_makes_of_them(
+    chunks: list[Chunk], ratio: float, query: str | None
+) -> None:
+    both = variants(chunks, ratio, query=query)
+    whole = [one for one in both if not str(one.id).endswith("#shrunk")]
+    assert [(one.content, one.score) for one in whole] == [(c.content, c.score) for c in chunks]
+    assert [one.id for one, c in zip(whole, chunks, strict=True) if c.id is not None] == [
+        c.id for c in chunks if c.id is not None
+    ]
+    pool = shrink(ratio)(Pool.from_chunks(whole, query=query))
+    made_shorter = {
+        f"{pool.ids[at]}#shrunk": text
+        for at, text in enumerate(pool.texts)
+        if int(pool.table_rows[at]) in pool.candidates.originals
+    }
+    assert {one.id: one.content for one in both if one not in whole} == made_shorter
+
+
+def test_a_variant_has_its_tokens_its_worth_and_the_group() -> None:
+    given_ = [
+        chunk("a", PROSE, 0.8, tokens=30, embedding=[1, 0], metadata={"source": "kb"}),
+        chunk("b", PROSE, -1.0, metadata={"group": "g"}),
+        chunk("c", "One sentence.", 0.5),
+    ]
+    both = variants(given_, 0.3, query="refunds", worth=0.5, count_tokens=word_count)
+    assert [one.id for one in both] == ["a", "a#shrunk", "b", "b#shrunk", "c"]
+    assert both[1] == Chunk(
+        "Refunds take five days. Refunds take five working days.",
+        0.4,
+        id="a#shrunk",
+        tokens=9,
+        embedding=[1, 0],
+        metadata={"source": "kb", "group": "a"},
+    )
+    assert both[0].metadata == {"source": "kb", "group": "a"}
+    assert (both[3].score, both[3].metadata["group"]) == (-1.5, "g")
+    assert "group" not in both[4].metadata
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"ratio": 1.0}, "ratio is 1.0"),
+        ({"ratio": 0.5, "worth": 1.5}, "variants: worth is 1.5"),
+        ({"ratio": 0.5, "chunks": [3]}, "1 chunk is invalid"),
+    ],
+)
+def test_variants_are_refused_as_shrink_and_pack_refuse(
+    arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(PackError, match=message):
+        variants(**{"chunks": [chunk("a", PROSE)], **arguments})
