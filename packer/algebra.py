@@ -32,10 +32,12 @@ from .awaitables import is_awaitable
 from .errors import InvalidPolicy, InvalidStrategy, shown
 from .literals import literal
 from .pool import Pool
+from .ruled_selection import enforce
 from .selection import Layout, Selection
 
 __all__ = [
     "Chain",
+    "Constraint",
     "Filter",
     "Order",
     "Policy",
@@ -134,10 +136,21 @@ class Scoring(Filter, ABC):
     __slots__ = ()
 
 
-class Selector(Step[Pool, Selection], ABC):
-    """A stage that chooses within the budget."""
+class Constraint(Filter, ABC):
+    """A filter that drops nothing and binds the selector by a rule (`Pool.bind`)."""
 
     __slots__ = ()
+
+
+class Selector(Step[Pool, Selection], ABC):
+    """A stage that chooses within the budget.
+
+    One that sets `obeys_rules` chooses under the rules of the pool (`packer.rulebook`); of any
+    other the choice is cut to what the rules allow.
+    """
+
+    __slots__ = ()
+    obeys_rules: ClassVar[bool] = False
     takes = Pool
     gives = Selection
 
@@ -259,6 +272,9 @@ def advance(step: Step[Any, Any], state: Any, text: str) -> Any:
         is_awaitable(result)  # closes a coroutine
         message = f"{text} gave {shown(result)}; it must give {_ROLES[step.gives]}"
         raise InvalidStrategy(message, details={"stage": text})
+    if isinstance(step, Selector) and state.rules and not step.obeys_rules:
+        chosen: Any = result
+        result = enforce(state.at(text), chosen)
     if _accounted(result) != _accounted(state):
         message = (
             f"{text} had {_accounted(state)} chunks to account for and accounts for "

@@ -17,6 +17,7 @@ from packer.algebra import Policy, checked_policy
 from packer.conditions import field
 from packer.dsl import Catalog, parse_stage
 
+from .constraints import cap, distinct, exclusive, needs, pin, quota
 from .custom import Context, custom
 from .dedup import dedup
 from .filters import max_candidates, threshold, top, where
@@ -43,13 +44,16 @@ __all__ = [
     "Context",
     "boost",
     "by_score",
+    "cap",
     "chronological",
     "current",
     "custom",
     "decay",
     "dedup",
     "density",
+    "distinct",
     "document",
+    "exclusive",
     "field",
     "fresh",
     "from_options",
@@ -60,9 +64,12 @@ __all__ = [
     "max_candidates",
     "mmr",
     "natural",
+    "needs",
     "normalize",
     "parse",
+    "pin",
     "prefix",
+    "quota",
     "reverse",
     "sorted_by",
     "stable",
@@ -87,6 +94,13 @@ CATALOG: Final[Catalog] = MappingProxyType(
         "decay": decay,
         "boost": boost,
         "normalize": normalize,
+        # constraints
+        "pin": pin,
+        "cap": cap,
+        "exclusive": exclusive,
+        "distinct": distinct,
+        "needs": needs,
+        "quota": quota,
         # selectors
         "greedy": greedy,
         "prefix": prefix,

@@ -411,7 +411,9 @@ def test_the_message_on_a_faulty_array_counts_the_other_rows() -> None:
         match=r"^scores in row 1 is .*; give finite numbers \(and 2 more rows are wrong\)$",
     ):
         Pool.from_arrays([1, math.nan, math.inf, math.nan], [1, 1, 1, 1])
-    with pytest.raises(PackError, match=r"^texts has 1 rows, scores has 2; give one for each chunk$"):
+    with pytest.raises(
+        PackError, match=r"^texts has 1 rows, scores has 2; give one for each chunk$"
+    ):
         Pool.from_arrays([1, 2], [1, 1], texts=["a"])
     with pytest.raises(PackError, match=r"^tokens is float64\[1\]; give a vector of numbers$"):
         Pool.from_arrays([1], [1.5])
