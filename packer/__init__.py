@@ -16,7 +16,7 @@ shipping is out, below-threshold, by threshold(0.6): score 0.52, floor 0.6
 The vocabulary of stages is the package `strategies`; importing neither imports numba.
 """
 
-from .algebra import Filter, Order, Policy, Scoring, Selector, Stage
+from .algebra import Constraint, Filter, Order, Policy, Scoring, Selector, Stage
 from .allotment import Section, sections
 from .budget import Budget
 from .errors import PackError
@@ -41,6 +41,7 @@ from .warming import warm
 __all__ = [
     "Budget",
     "Chunk",
+    "Constraint",
     "Exclusion",
     "Filter",
     "Layout",

@@ -32,11 +32,13 @@ from .awaitables import is_awaitable
 from .errors import InvalidPolicy, InvalidStrategy, shown
 from .literals import literal
 from .pool import Pool
+from .ruled_selection import enforce
 from .selection import Layout, Selection
 from .trimming import trimmed
 
 __all__ = [
     "Chain",
+    "Constraint",
     "Filter",
     "Order",
     "Policy",
@@ -135,10 +137,21 @@ class Scoring(Filter, ABC):
     __slots__ = ()
 
 
-class Selector(Step[Pool, Selection], ABC):
-    """A stage that chooses within the budget."""
+class Constraint(Filter, ABC):
+    """A filter that drops nothing and binds the selector by a rule (`Pool.bind`)."""
 
     __slots__ = ()
+
+
+class Selector(Step[Pool, Selection], ABC):
+    """A stage that chooses within the budget.
+
+    One that sets `obeys_rules` chooses under the rules of the pool (`packer.rulebook`); of any
+    other the choice is cut to what the rules allow.
+    """
+
+    __slots__ = ()
+    obeys_rules: ClassVar[bool] = False
     takes = Pool
     gives = Selection
 
@@ -260,6 +273,9 @@ def advance(step: Step[Any, Any], state: Any, text: str) -> Any:
         is_awaitable(result)  # closes a coroutine
         message = f"{text} gave {shown(result)}; it must give {_ROLES[step.gives]}"
         raise InvalidStrategy(message, details={"stage": text})
+    if isinstance(step, Selector) and state.rules and not step.obeys_rules:
+        chosen: Any = result
+        result = enforce(state.at(text), chosen)
     if isinstance(result, Selection) and result.pool.cutting is not None:
         result = trimmed(result, lambda pool: advance(step, pool, text))
     if _accounted(result) != _accounted(state):

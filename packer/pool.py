@@ -26,6 +26,7 @@ from .columns import Candidates, Cut, Rows
 from .errors import InvalidParameter, InvalidStrategy, shown
 from .intake import ChunkLike, Intake, OnInvalid, estimates, from_arrays, from_chunks
 from .records import Exclusion, Optimality, Reason, Warning
+from .rules import Rule, pinned
 from .selection import Selection
 from .tokens import CountTokens, approximate, counts, is_estimate
 from .validation import STAGE, refusal
@@ -74,6 +75,7 @@ class Pool(Rows):
     invalid: tuple[Exclusion, ...] = ()
     estimated: bool = False
     cutting: Cutting | None = None
+    rules: tuple[Rule, ...] = ()
     _derived: dict[str, Any] = attrs.field(factory=dict, repr=False)
     _above: "tuple[Pool, Ints] | None" = attrs.field(default=None, repr=False)
 
@@ -257,6 +259,14 @@ class Pool(Rows):
         """The same pool inside a stage: what is excluded next is that stage's doing."""
         return self._but(stage=stage)
 
+    def bind(self, rule: Rule) -> "Pool":
+        """The pool with one more rule, which the selector obeys."""
+        return self._but(rules=(*self.rules, rule))
+
+    def with_rules(self, rules: Iterable[Rule]) -> "Pool":
+        """The same pool under these rules alone."""
+        return self._but(rules=tuple(rules))
+
     def keep(
         self,
         mask: npt.ArrayLike,
@@ -268,7 +278,7 @@ class Pool(Rows):
     ) -> "Pool":
         """The pool of the rows where `mask` (bool[n]) is True; the others are excluded.
 
-        `detail`: a text, or a function of the row.  `redundant_with` (int64[n], rows of this
+        What a rule of the pool pins stays in any case.  `detail`: a text, or a function of the row.  `redundant_with` (int64[n], rows of this
         pool) and `similarity` (float64[n]) count where the mask is False.
 
         Raises INVALID_STRATEGY for a mask of another shape, INVALID_PARAMETER for a reason that
@@ -282,17 +292,13 @@ class Pool(Rows):
             )
             raise InvalidStrategy(message, details={"stage": self.stage})
         why = _reason(reason)
+        if self.rules and not kept.all():
+            kept = kept | pinned(self.rules, self.metadata)
         within = np.flatnonzero(kept)
         if len(within) == len(self):
             return self
         out = np.flatnonzero(~kept)
-        cut = self._cut(
-            why,
-            out,
-            _told(detail, out),
-            redundant_with=None if redundant_with is None else self.table_rows[redundant_with[out]],
-            similarity=None if similarity is None else similarity[out],
-        )
+        cut = self.cut(why, out, detail, redundant_with=redundant_with, similarity=similarity)
         narrow = self.narrowed(within)
         return narrow._but(cuts=(*self.cuts, cut))  # noqa: SLF001  # its own
 
@@ -339,7 +345,7 @@ class Pool(Rows):
     @property
     def bound(self) -> bool:
         """Whether rules bind the selection, so that no row may go without the others' leave."""
-        return False
+        return bool(self.rules)
 
     def spare(self, tokens: int) -> "Pool":
         """The pool that leaves so many tokens free where it cuts a chunk to fill."""
@@ -359,15 +365,15 @@ class Pool(Rows):
         self,
         rows: npt.ArrayLike,
         *,
-        beyond: npt.ArrayLike = (),
+        cuts: Sequence[Cut] = (),
         detail: Callable[[int], str | None] | None = None,
         optimality: Optimality | None = None,
     ) -> "Selection":
         """The selection of these rows (int64[k]), in this order.
 
         The rest is excluded: as `budget` what costs more than remains, as `strategy` what would
-        still fit.  `beyond`: rows that were wanted after the budget was spent, `budget` whatever
-        remains.  `detail`, a function of the row, may say more than the usual words.
+        still fit, except for what `cuts` (made by `cut`) exclude for reasons of their own.
+        `detail`, a function of the row, may say more than the usual words.
 
         Raises INVALID_STRATEGY for a row that is not in the pool, one chosen twice, and a choice
         that costs more than the budget.
@@ -381,10 +387,10 @@ class Pool(Rows):
                 f"{self.call.budget}; a selector must stay within it"
             )
             raise InvalidStrategy(message, details={"stage": self.stage, "over": -left})
+        if cuts:
+            rest &= ~np.isin(self.table_rows, np.concatenate([cut.rows for cut in cuts]))
         out = rest.nonzero()[0]
         fits = costs[out] <= left
-        if np.size(beyond):
-            fits &= ~np.isin(out, beyond)
 
         def usual(row: int) -> str:
             cost = int(costs[row])
@@ -395,31 +401,38 @@ class Pool(Rows):
         def told(row: int) -> str:
             return (detail(row) if detail else None) or usual(row)
 
-        cuts = [
-            self._cut(reason, part, _told(told, part))
-            for reason, part in ((Reason.BUDGET, out[~fits]), (Reason.STRATEGY, out[fits]))
-            if len(part)
+        more = [
+            *cuts,
+            *(
+                self.cut(reason, part, told)
+                for reason, part in ((Reason.BUDGET, out[~fits]), (Reason.STRATEGY, out[fits]))
+                if len(part)
+            ),
         ]
-        pool = self._but(cuts=(*self.cuts, *cuts)) if cuts else self
+        pool = self._but(cuts=(*self.cuts, *more)) if more else self
         return Selection(pool=pool, chosen=sealed(chosen), optimality=optimality)
 
-    def _cut(
+    def cut(
         self,
         reason: Reason,
         out: Ints,
-        detail: Callable[[int], str | None],
+        detail: Detail = None,
+        *,
         redundant_with: Ints | None = None,
         similarity: Floats | None = None,
     ) -> Cut:
-        """The exclusion of these rows by the stage at work."""
+        """The exclusion of these rows (int64[c]) by the stage at work, for `select`.
+
+        `redundant_with` (rows) and `similarity` are columns of the pool, as for `keep`.
+        """
         return Cut(
             self.stage,
             reason,
             self.table_rows[out],
             self.scores[out],
-            detail,
-            redundant_with,
-            similarity,
+            _told(detail, out),
+            None if redundant_with is None else self.table_rows[redundant_with[out]],
+            None if similarity is None else similarity[out],
         )
 
     def _checked(self, rows: npt.ArrayLike) -> tuple[Ints, Bools]:

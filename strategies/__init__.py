@@ -17,6 +17,7 @@ from packer.algebra import Policy, checked_policy
 from packer.conditions import field
 from packer.dsl import Catalog, parse_stage
 
+from .constraints import cap, distinct, exclusive, needs, pin, quota
 from .custom import Context, custom
 from .dedup import dedup
 from .filters import max_candidates, threshold, top, where
@@ -45,13 +46,16 @@ __all__ = [
     "Context",
     "boost",
     "by_score",
+    "cap",
     "chronological",
     "current",
     "custom",
     "decay",
     "dedup",
     "density",
+    "distinct",
     "document",
+    "exclusive",
     "field",
     "fresh",
     "from_options",
@@ -62,9 +66,12 @@ __all__ = [
     "max_candidates",
     "mmr",
     "natural",
+    "needs",
     "normalize",
     "parse",
+    "pin",
     "prefix",
+    "quota",
     "reverse",
     "shrink",
     "sorted_by",
@@ -95,6 +102,13 @@ CATALOG: Final[Catalog] = MappingProxyType(
         # shorter texts
         "shrink": shrink,
         "trim": trim,
+        # constraints
+        "pin": pin,
+        "cap": cap,
+        "exclusive": exclusive,
+        "distinct": distinct,
+        "needs": needs,
+        "quota": quota,
         # selectors
         "greedy": greedy,
         "prefix": prefix,

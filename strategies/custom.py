@@ -11,7 +11,7 @@ from packer.awaitables import is_awaitable
 from packer.errors import InvalidStrategy, MissingCustomStrategy, shown
 from packer.parameters import function
 from packer.pool import Pool
-from packer.records import Chunk
+from packer.records import Chunk, Reason
 from packer.selection import Selection
 from packer.tokens import CountTokens
 
@@ -43,12 +43,11 @@ class Custom(Selector):
         chosen = self.fn(chunks, Context(call.budget, call.overhead, call.count_tokens))
         rows = _rows(pool, chunks, chosen)
         fit = int(np.searchsorted(np.cumsum(pool.costs[rows]), pool.budget, side="right"))
-        cut = set(rows[fit:])
-
-        def detail(row: int) -> str | None:
-            return "the function chose it, beyond the budget" if row in cut else None
-
-        return pool.select(rows[:fit], beyond=rows[fit:], detail=detail)
+        if fit == len(rows):
+            return pool.select(rows)
+        beyond = np.array(rows[fit:], np.int64)
+        cut = pool.cut(Reason.BUDGET, beyond, "the function chose it, beyond the budget")
+        return pool.select(rows[:fit], cuts=[cut])
 
 
 def _rows(pool: Pool, chunks: Sequence[Chunk], chosen: Any) -> list[int]:

@@ -8,6 +8,8 @@ import numpy as np
 from packer.algebra import Selector
 from packer.arrays import Floats, Ints, best_first
 from packer.pool import Pool
+from packer.rulebook import rulebook
+from packer.ruled_selection import choose
 from packer.selection import Selection
 
 __all__ = ["density", "fill", "greedy", "prefix"]
@@ -34,14 +36,23 @@ def fill(order: Ints, costs: Ints, capacity: int) -> Ints:
     return order[taken]
 
 
+def _down(pool: Pool, order: Ints) -> Selection:
+    """The selection of what fits going down `order`, under the rules of the pool."""
+    book = rulebook(pool)
+    if book is not None:
+        return choose(book, order)
+    return pool.select(fill(order, pool.costs, pool.capacity))
+
+
 @final
 @attrs.frozen(repr=False)
 class Greedy(Selector):
     name = "greedy"
     is_constant = True
+    obeys_rules = True
 
     def __call__(self, pool: Pool, /) -> Selection:
-        return pool.select(fill(best_first(pool.scores), pool.costs, pool.capacity))
+        return _down(pool, best_first(pool.scores))
 
 
 greedy: Final[Selector] = Greedy()
@@ -57,9 +68,13 @@ O(n log n).  Equal scores: the earlier chunk first.  Not optimal: for the best t
 class Prefix(Selector):
     name = "prefix"
     is_constant = True
+    obeys_rules = True
 
     def __call__(self, pool: Pool, /) -> Selection:
         order = best_first(pool.scores)
+        book = rulebook(pool)
+        if book is not None:
+            return choose(book, order, stop=True)
         run = int(np.searchsorted(np.cumsum(pool.costs[order]), pool.capacity, side="right"))
         if run == len(order):
             return pool.select(order)
@@ -85,10 +100,10 @@ No chunk is in while a better one is out.  O(n log n).
 class Density(Selector):
     name = "density"
     is_constant = True
+    obeys_rules = True
 
     def __call__(self, pool: Pool, /) -> Selection:
-        order = np.lexsort((-pool.scores, -_per_token(pool.scores, pool.costs)))
-        return pool.select(fill(order, pool.costs, pool.capacity))
+        return _down(pool, np.lexsort((-pool.scores, -_per_token(pool.scores, pool.costs))))
 
 
 def _per_token(scores: Floats, costs: Ints) -> Floats:

@@ -9,8 +9,10 @@ import numpy as np
 from packer import kernels
 from packer.algebra import Selector
 from packer.arrays import Bools, Floats, Ints, best_first, sealed
+from packer.conflicts import conflict
 from packer.pool import Pool
 from packer.records import Optimality
+from packer.rulebook import Rulebook, rulebook
 from packer.selection import Selection
 
 from .greedy import fill
@@ -27,8 +29,12 @@ class Knapsack(Selector):
     name = "knapsack"
     is_constant = True
     uses_kernels = True
+    obeys_rules = True
 
     def __call__(self, pool: Pool, /) -> Selection:
+        book = rulebook(pool)
+        if book is not None:
+            return _under_rules(book)
         scores, costs, capacity = pool.scores, pool.costs, pool.capacity
         useful = (scores > 0) & (costs <= capacity)
         taken = useful & (costs == 0)
@@ -47,6 +53,33 @@ class Knapsack(Selector):
             words = 'no score is above 0, so none adds to the total; put normalize("sigmoid") first'
             pool = pool.warn("nonpositive-scores", words, range(len(pool)))
         return pool.select(chosen, detail=detail, optimality=optimality)
+
+
+def _under_rules(book: Rulebook) -> Selection:
+    """The best selection that the rules allow; what they demand may have a score <= 0.
+
+    The total is that of the positive scores.
+    """
+    pool, scores = book.pool, book.pool.scores
+    positive = np.where(scores > 0, scores, 0.0)
+    values, shift = np.zeros(len(pool), np.int64), 0
+    if positive.any():
+        values, shift = _scaled(positive)
+    found = book.solve(values)
+    if found is None:
+        raise conflict(book)
+    mask, most, proven = found
+    rest = np.flatnonzero(~mask & (scores > 0))  # too small for the scale, or beyond the limit
+    chosen = book.walk(rest[best_first(scores[rest])], sealed(np.flatnonzero(mask)))
+    chosen = book.without_idle(chosen)
+    chosen = chosen[np.lexsort((chosen, -scores[chosen]))]
+    bound = _unscaled(most + 0.5 * len(pool), shift)
+
+    def detail(row: int) -> str | None:
+        return None if scores[row] > 0 else "score <= 0 adds nothing"
+
+    optimality = _optimality(_total(positive[chosen]), bound, proven=proven)
+    return book.select(chosen, detail=detail, optimality=optimality)
 
 
 def _best(scores: Floats, costs: Ints, capacity: int) -> tuple[Bools, float, bool]:

@@ -7,9 +7,11 @@ import numpy as np
 
 from packer import kernels
 from packer.algebra import Selector
-from packer.arrays import frozen
+from packer.arrays import best_first, frozen
 from packer.parameters import choice, number
 from packer.pool import Pool
+from packer.rulebook import rulebook
+from packer.ruled_selection import base
 from packer.selection import Selection
 from packer.similarity import METRICS, Metric, features
 
@@ -30,16 +32,26 @@ class Mmr(Selector):
     lambda_: float = number(0.0, 1.0, default=0.5)
     metric: Metric = choice(METRICS, default="auto", kw_only=True)
 
+    obeys_rules = True
+
     def __call__(self, pool: Pool, /) -> Selection:
-        if len(pool) < 2:
+        if len(pool) < 2 and not pool.rules:
             return pool.select(np.flatnonzero(pool.costs <= pool.budget))
         pool, found = features(pool, self.metric)
-        if 0.0 < self.lambda_ < 1.0 and np.abs(pool.scores).max() > 1.0:
+        if 0.0 < self.lambda_ < 1.0 and len(pool) and np.abs(pool.scores).max() > 1.0:
             pool = pool.warn("unscaled-scores", _UNSCALED)
+        book = rulebook(pool)
+        scores = frozen(pool.scores)
+        if book is None:
+            rows = kernels.mmr.select(
+                scores, pool.costs, pool.capacity, self.lambda_, *found.arrays
+            )
+            return pool.select(rows)
+        start = base(book, best_first(pool.scores))
         rows = kernels.mmr.select(
-            frozen(pool.scores), pool.costs, pool.capacity, self.lambda_, *found.arrays
+            scores, book.costs, pool.capacity, self.lambda_, *found.arrays, book.columns, start
         )
-        return pool.select(rows)
+        return book.select(np.concatenate([start, rows]))
 
 
 def mmr(lambda_: float = 0.5, *, metric: Metric = "auto") -> Selector:

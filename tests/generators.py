@@ -18,11 +18,24 @@ from functools import reduce
 from typing import Any, Final, TypeAlias, cast, final
 
 import attrs
+from hypothesis import reject
 from hypothesis import strategies as st
 
-from packer import Chunk, Filter, Order, Packed, Pool, Scoring, Selection, Selector, pack
+from packer import (
+    Chunk,
+    Constraint,
+    Filter,
+    Order,
+    Packed,
+    Pool,
+    Scoring,
+    Selection,
+    Selector,
+    pack,
+)
 from packer.algebra import Policy, Step, steps_of
 from packer.conditions import Condition
+from packer.errors import Infeasible, OverBudget
 from strategies import CATALOG, Context, field
 
 Draw: TypeAlias = st.DrawFn
@@ -265,6 +278,9 @@ def _key_names(parameter: str, *, wide: bool) -> Values:
 DOMAINS: Final[Mapping[str, Callable[[Any, str, bool], Values]]] = {
     "number": lambda limits, name, wide: _numbers(*limits, wide=wide),
     "count": lambda limits, name, wide: st.integers(0, 2**63 - 1 if wide else 13),
+    "amount": lambda limits, name, wide: (
+        st.none() | st.integers(*((0, 20) if name == "min" else (20, 2**63 - 1 if wide else 60)))
+    ),
     "choice": lambda options, name, wide: st.sampled_from(*options),
     "key": lambda limits, name, wide: _key_names(name, wide=wide),
     "flag": lambda limits, name, wide: st.booleans(),
@@ -338,7 +354,8 @@ def words_of(role: Any) -> tuple[str, ...]:
 
 
 SCORING: Final = tuple(word for word in words_of(Filter) if issubclass(kind_of(word), Scoring))
-FILTERS: Final = tuple(word for word in words_of(Filter) if word not in SCORING)
+CONSTRAINTS: Final = words_of(Constraint)
+FILTERS: Final = tuple(word for word in words_of(Filter) if word not in SCORING + CONSTRAINTS)
 SELECTORS: Final = words_of(Selector)
 ORDERS: Final = words_of(Order)
 
@@ -397,7 +414,7 @@ def some_stage(words: Sequence[str], *, wide: bool = False) -> Values:
 def policies(
     draw: Draw,
     *,
-    filters: Sequence[str] = FILTERS + SCORING,
+    filters: Sequence[str] = FILTERS + SCORING + CONSTRAINTS,
     selectors: Sequence[str] = SELECTORS,
     orders: Sequence[str] = ORDERS,
     wide: bool = False,
@@ -413,7 +430,7 @@ def policies(
 def parsed_policies() -> st.SearchStrategy[Policy]:
     """Policies without a Python function, with every value that their parameters take."""
     return policies(
-        filters=[word for word in FILTERS + SCORING if word in PARSED],
+        filters=[word for word in FILTERS + SCORING + CONSTRAINTS if word in PARSED],
         selectors=[word for word in SELECTORS if word in PARSED],
         orders=[word for word in ORDERS if word in PARSED],
         wide=True,
@@ -458,12 +475,18 @@ def requests(
 ) -> Request:
     """Calls of `pack` that are not refused; `options` as in `chunk_lists`."""
     chosen = draw(policies() if policy is None else policy)
-    return Request(
+    request = Request(
         chunks=draw(chunks_for(chosen, **options)),
         policy=chosen,
         budget=draw(BUDGETS),
         overhead=draw(OVERHEADS),
     )
+    if any(isinstance(step, Constraint) for step in steps_of(chosen)):
+        try:
+            request.packed()
+        except (Infeasible, OverBudget):
+            reject()
+    return request
 
 
 @st.composite

@@ -15,7 +15,7 @@ from typing import Any, Final, final
 
 import attrs
 
-from packer.algebra import Filter, Order, Scoring, Selector, Stage, Step
+from packer.algebra import Constraint, Filter, Order, Scoring, Selector, Stage, Step
 from packer.conditions import Condition
 from packer.dsl import Catalog
 
@@ -23,6 +23,7 @@ __all__ = ["Entry", "entries"]
 
 ROLES: Final[Mapping[type, str]] = {
     Scoring: "scoring",
+    Constraint: "constraint",
     Filter: "filter",
     Selector: "selector",
     Order: "order",

@@ -9,9 +9,29 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import cosine, knapsack, mmr, near_duplicates, pairs, trigrams
+    from . import (
+        alike,
+        branch_and_bound,
+        cosine,
+        knapsack,
+        mmr,
+        near_duplicates,
+        pairs,
+        rules,
+        trigrams,
+    )
 
-__all__ = ["cosine", "knapsack", "mmr", "near_duplicates", "pairs", "trigrams"]
+__all__ = [
+    "alike",
+    "branch_and_bound",
+    "cosine",
+    "knapsack",
+    "mmr",
+    "near_duplicates",
+    "pairs",
+    "rules",
+    "trigrams",
+]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -1,0 +1,321 @@
+"""The rules of a pool as columns, what they demand, and what they keep out.
+
+A pool without rules has no rulebook, and selectors take their plain way.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import final
+
+import attrs
+import numpy as np
+
+from . import kernels
+from .arrays import Bools, Floats, Ints, frozen, sealed
+from .columns import Cut
+from .errors import Infeasible
+from .metadata import names
+from .pool import Pool
+from .records import Optimality, Reason
+from .rules import Distinct, Needs, Quota, Rule, pinned
+from .selection import Selection
+from .similarity import features
+
+__all__ = ["Rulebook", "rulebook"]
+
+
+@final
+@attrs.frozen(eq=False, kw_only=True)
+class Rulebook:
+    """The rules of a pool of n rows, as `kernels.rules` takes them, and their words.
+
+    `costs` int64[n]: those of the pool, but more than the budget for a row that needs a chunk
+    which is no candidate (`missing` has that id), so that it can never come.
+    """
+
+    pool: Pool
+    columns: tuple[Bools, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints]
+    costs: Ints
+    quotas: tuple[Quota, ...]
+    keys: tuple[tuple[object, ...], ...]
+    likeness: Floats
+    missing: dict[int, str]
+
+    def base(self, order: Ints) -> Ints | None:
+        """The rows that must be in: pins with what they need, then what the minima ask for.
+
+        Going down `order`, or by `solve` where that meets no minimum; None: they cannot be.
+        """
+        capacity = self.pool.capacity
+        rows, complete = kernels.rules.base(frozen(order), self.costs, capacity, self.columns)
+        if complete:
+            return sealed(rows)
+        if not self.pinned_fit(rows):
+            return None
+        found = self.solve(np.ones(len(self.pool), np.int64))
+        return None if found is None else sealed(np.flatnonzero(found[0]))
+
+    def pinned_fit(self, rows: Ints) -> bool:
+        """Whether every pinned row is among these."""
+        return bool(np.isin(np.flatnonzero(self.columns[0]), rows).all())
+
+    def walk(self, order: Ints, start: Ints, *, stop: bool = False) -> Ints:
+        """`start`, then the rows of `order` as they are addable, each after what it needs."""
+        added = kernels.rules.walk(
+            frozen(order), self.costs, self.pool.capacity, self.columns, start, stop
+        )
+        return np.concatenate([start, added])
+
+    def solve(self, values: Ints) -> tuple[Bools, int, bool] | None:
+        """The best rows by these values, a bound and whether it is proven; None: no selection.
+
+        Raises INFEASIBLE when none was found within the work limit.
+        """
+        solve, limit = kernels.branch_and_bound.solve, kernels.branch_and_bound.WORK_LIMIT
+        chosen, bound, proven, feasible = solve(
+            frozen(values), self.costs, self.pool.capacity, self.columns, limit
+        )
+        if feasible:
+            return chosen, int(bound), bool(proven)
+        if not proven:
+            rules = tuple(rule.stage for rule in self.pool.rules)
+            message = (
+                f"{self.pool.stage} found no selection within its work limit that satisfies "
+                f"{', '.join(rules)}; loosen one"
+            )
+            raise Infeasible(message, details={"rules": rules})
+        return None
+
+    def without_idle(self, chosen: Ints) -> Ints:
+        """The rows without those of a score <= 0 that no pin, minimum or other row asks for."""
+        pool = self.pool
+        group, amount, least = self.columns[1], self.columns[2], self.columns[3]
+        at, parents = self.columns[7], self.columns[8]
+        kept = dict.fromkeys(chosen.tolist())
+        idle = [row for row in kept if pool.scores[row] <= 0 and not self.columns[0][row]]
+        dropped = True
+        while dropped:
+            dropped = False
+            for row in idle:
+                if row not in kept:
+                    continue
+                asked = any(
+                    row in parents[at[other] : at[other + 1]] for other in kept if other != row
+                )
+                rest = np.array([other for other in kept if other != row], np.int64)
+                needed = any(
+                    group[j, row] >= 0
+                    and int(amount[j, rest[group[j, rest] == group[j, row]]].sum()) < least[j]
+                    for j in range(len(least))
+                )
+                if not asked and not needed:
+                    del kept[row]
+                    dropped = True
+        return np.array(list(kept), np.int64)
+
+    # -- what is left out ------------------------------------------------------------------
+
+    def select(
+        self,
+        rows: Ints,
+        *,
+        detail: Callable[[int], str | None] | None = None,
+        optimality: Optimality | None = None,
+    ) -> Selection:
+        """The selection of these rows; what a rule keeps out is excluded by that rule."""
+        pool = self.pool
+        chosen = np.zeros(len(pool), np.bool_)
+        chosen[rows] = True
+        out = np.flatnonzero(~chosen)
+        codes = kernels.rules.reasons(
+            sealed(out), frozen(chosen), self.costs, pool.capacity, self.columns
+        )
+        cuts = [*self._over_quota(out, codes), *self._rivals(out, codes, chosen)]
+        needy = out[codes == kernels.rules.NEEDS]
+        unfit = out[codes == kernels.rules.BUDGET]
+        lacking = np.array([row in self.missing for row in unfit], np.bool_)
+        needy = np.concatenate([needy, unfit[lacking]]) if lacking.any() else needy
+        cuts += self._cuts(Reason.NEEDS, needy, self._needs_detail, Needs)
+        left = pool.budget - int(pool.costs[rows].sum())
+        bundled = unfit[~lacking]
+        bundled = bundled[pool.costs[bundled] <= left]  # it would fit, what it needs does not
+        cuts += self._cuts(
+            Reason.BUDGET,
+            bundled,
+            lambda _: f"what it needs does not fit in the {left} left",
+            Needs,
+        )
+        return pool.select(rows, cuts=cuts, detail=detail, optimality=optimality)
+
+    def _over_quota(self, out: Ints, codes: Ints) -> list[Cut]:
+        cuts = []
+        for number, rule in enumerate(self.quotas):
+            rows = out[codes == kernels.rules.QUOTA + number]
+            if len(rows):
+                detail = self._quota_detail(number)
+                cuts.append(
+                    attrs.evolve(self.pool.cut(rule.reason, rows, detail), stage=rule.stage)
+                )
+        return cuts
+
+    def _quota_detail(self, number: int) -> Callable[[int], str]:
+        rule, group, keys = self.quotas[number], self.columns[1][number], self.keys[number]
+        return lambda row: f"{rule.by} {keys[group[row]]!r} has all of its {rule.most} {rule.unit}"
+
+    def _rivals(self, out: Ints, codes: Ints, chosen: Bools) -> list[Cut]:
+        rows = out[codes == kernels.rules.RIVAL]
+        if not len(rows):
+            return []
+        at, rivals = self.columns[5], self.columns[6]
+        other = np.zeros(len(self.pool), np.int64)
+        similarity = np.zeros(len(self.pool))
+        for row in rows.tolist():
+            places = np.arange(at[row], at[row + 1])
+            places = places[chosen[rivals[places]]]
+            if not len(places):  # the rival is one that it needs
+                places = np.arange(at[row], at[row + 1])
+            best = places[np.argmax(self.likeness[places])]
+            other[row], similarity[row] = rivals[best], self.likeness[best]
+        cut = self.pool.cut(
+            Reason.REDUNDANT,
+            rows,
+            lambda row: f"similarity {similarity[row]:.4f}, one of the two can be in",
+            redundant_with=other,
+            similarity=similarity,
+        )
+        return [attrs.evolve(cut, stage=self.stage_of(Distinct))]
+
+    def _cuts(
+        self, reason: Reason, rows: Ints, detail: Callable[[int], str], kind: type[Rule]
+    ) -> list[Cut]:
+        if not len(rows):
+            return []
+        return [attrs.evolve(self.pool.cut(reason, rows, detail), stage=self.stage_of(kind))]
+
+    def stage_of(self, kind: type) -> str:
+        """The text of the first stage that made a rule of this kind."""
+        return next(
+            (rule.stage for rule in self.pool.rules if isinstance(rule, kind)), self.pool.stage
+        )
+
+    def _needs_detail(self, row: int) -> str:
+        if row in self.missing:
+            return f"needs {self.missing[row]!r}, which is no candidate"
+        at, parents = self.columns[7], self.columns[8]
+        ids = self.pool.ids
+        return f"needs {', '.join(repr(ids[parent]) for parent in parents[at[row] : at[row + 1]])}"
+
+
+# -- making one -----------------------------------------------------------------------------
+
+
+def rulebook(pool: Pool) -> Rulebook | None:
+    """The rules of a pool as columns; None when it has none.
+
+    O(n) per rule; `Distinct` compares pairs (see `kernels.alike`).
+
+    Raises MISSING_EMBEDDINGS, with the ids, for a `Distinct` by cosine.
+    """
+    if not pool.rules:
+        return None
+    quotas = tuple(rule for rule in pool.rules if isinstance(rule, Quota))
+    group = np.full((len(quotas), len(pool)), -1, np.int64)
+    amount = np.ones((len(quotas), len(pool)), np.int64)
+    keys = []
+    for number, rule in enumerate(quotas):
+        keys.append(_numbered(pool.column(rule.by), group[number]))
+        if rule.unit == "tokens":
+            amount[number] = pool.costs
+    parent_at, parents, missing = _parents(pool)
+    costs = np.array(pool.costs)
+    costs[list(missing)] = pool.capacity + 1
+    rival_at, rivals, likeness = _rival_columns(pool)
+    columns = (
+        pinned(pool.rules, pool.metadata),
+        group,
+        amount,
+        np.array([rule.least for rule in quotas], np.int64),
+        np.array([rule.most for rule in quotas], np.int64),
+        rival_at,
+        rivals,
+        parent_at,
+        parents,
+    )
+    for column in columns:
+        sealed(column)
+    return Rulebook(
+        pool=pool,
+        columns=columns,
+        costs=sealed(costs),
+        quotas=quotas,
+        keys=tuple(keys),
+        likeness=likeness,
+        missing=missing,
+    )
+
+
+def _numbered(values: Sequence[object], numbers: Ints) -> tuple[object, ...]:
+    """Write the number of each value's key; -1 stays where there is none.  The keys by number."""
+    found: dict[object, int] = {}
+    for row, value in enumerate(values):
+        if value is not None:
+            try:
+                numbers[row] = found.setdefault(value, len(found))
+            except TypeError:  # a list, say: by its text
+                numbers[row] = found.setdefault(repr(value), len(found))
+    return tuple(found)
+
+
+def _parents(pool: Pool) -> tuple[Ints, Ints, dict[int, str]]:
+    """The rows that each row needs, and for a row that cannot come the id that is missing."""
+    row_of = {id_: row for row, id_ in enumerate(pool.ids)}
+    needed: list[list[int]] = [[] for _ in row_of]
+    missing: dict[int, str] = {}
+    for rule in pool.rules:
+        if isinstance(rule, Needs):
+            for row, value in enumerate(pool.column(rule.key)):
+                for name in names(value):
+                    if name not in row_of:
+                        missing.setdefault(row, name)
+                    elif row_of[name] != row:
+                        needed[row].append(row_of[name])
+    _spread(missing, needed, pool.ids)
+    at = np.zeros(len(needed) + 1, np.int64)
+    np.cumsum([len(parents) for parents in needed], out=at[1:])
+    flat = np.array([parent for parents in needed for parent in parents], np.int64)
+    return at, flat, missing
+
+
+def _spread(missing: dict[int, str], needed: Sequence[Sequence[int]], ids: Sequence[str]) -> None:
+    """Add to `missing` what needs a row that cannot come."""
+    children: dict[int, list[int]] = {}
+    for row, parents in enumerate(needed):
+        for parent in parents:
+            children.setdefault(parent, []).append(row)
+    waiting = list(missing)
+    while waiting:
+        row = waiting.pop()
+        for child in children.get(row, ()):
+            if child not in missing:
+                missing[child] = ids[row]
+                waiting.append(child)
+
+
+def _rival_columns(pool: Pool) -> tuple[Ints, Ints, Floats]:
+    """For each row those that it excludes, and how similar they are: symmetric, CSR."""
+    left, right, alike = [], [], []
+    for rule in pool.rules:
+        if isinstance(rule, Distinct) and len(pool) > 1:
+            _, found = features(pool, rule.metric)
+            rows, others, similarity = kernels.alike.pairs(*found.arrays, rule.threshold)
+            left.append(rows)
+            right.append(others)
+            alike.append(similarity)
+    if not left:
+        return np.zeros(len(pool) + 1, np.int64), np.empty(0, np.int64), np.empty(0)
+    rows = np.concatenate([*left, *right])
+    others = np.concatenate([*right, *left])
+    similarity = np.concatenate([*alike, *alike])
+    order = np.lexsort((others, rows))
+    at = np.zeros(len(pool) + 1, np.int64)
+    np.cumsum(np.bincount(rows, minlength=len(pool)), out=at[1:])
+    return at, others[order], similarity[order]

@@ -1,0 +1,160 @@
+"""Rules that hold inside the selection, with back-fill: stages Pool -> Pool that bind every selector.
+
+They compose in any order with the same meaning.
+"""
+
+from typing import Final, Literal, TypeAlias, final
+
+import attrs
+
+from packer.algebra import Constraint
+from packer.conditions import Condition
+from packer.parameters import choice, condition, count, key, number, refusal
+from packer.pool import Pool
+from packer.records import Reason
+from packer.rules import UNBOUNDED, Distinct, Needs, Pin, Quota
+from packer.similarity import METRICS, Metric
+
+__all__ = ["cap", "distinct", "exclusive", "needs", "pin", "quota"]
+
+Unit: TypeAlias = Literal["chunks", "tokens"]
+UNITS: Final = ("chunks", "tokens")
+
+
+@final
+@attrs.frozen(repr=False)
+class PinStage(Constraint):
+    name = "pin"
+    condition: Condition = condition()
+
+    def __call__(self, pool: Pool, /) -> Pool:
+        return pool.bind(Pin(repr(self), self.condition))
+
+
+def pin(condition: Condition) -> Constraint:
+    """What meets the condition must be in, and is charged first; no later filter drops it.
+
+    In code ``pin(field("source") == "system")``, in text ``pin(source == "system")``.
+
+    The selector raises OVER_BUDGET when the pins alone do not fit, INFEASIBLE when another rule
+    forbids one.
+
+    >>> from strategies import field
+    >>> pin(field("source") == "system")
+    pin(source == "system")
+    """
+    return PinStage(condition)
+
+
+@final
+@attrs.frozen(repr=False)
+class Cap(Constraint):
+    name = "cap"
+    n: int = count()
+    by: str = key(default="source", kw_only=True)
+
+    def __call__(self, pool: Pool, /) -> Pool:
+        return pool.bind(Quota(repr(self), self.by, 0, self.n, "chunks", Reason.QUOTA))
+
+
+def cap(n: int, *, by: str = "source") -> Constraint:
+    """At most n chunks of each value of the key; the room goes to the next of other keys.
+
+    Excludes as `quota`.  A chunk without the key is not bound.
+    """
+    return Cap(n, by=by)
+
+
+@final
+@attrs.frozen(repr=False)
+class Exclusive(Constraint):
+    name = "exclusive"
+    by: str = key(default="group")
+
+    def __call__(self, pool: Pool, /) -> Pool:
+        return pool.bind(Quota(repr(self), self.by, 0, 1, "chunks", Reason.EXCLUSIVE))
+
+
+def exclusive(by: str = "group") -> Constraint:
+    """At most one chunk of each value of the key: variants of one text, full, excerpt, summary.
+
+    Under `knapsack` this is the multiple-choice knapsack, still exact.  Excludes as `exclusive`.
+    """
+    return Exclusive(by)
+
+
+@final
+@attrs.frozen(repr=False)
+class DistinctStage(Constraint):
+    name = "distinct"
+    threshold: float = number(0.0, 1.0, above=0.0, default=0.85)
+    metric: Metric = choice(METRICS, default="auto", kw_only=True)
+
+    def __call__(self, pool: Pool, /) -> Pool:
+        return pool.bind(Distinct(repr(self), self.threshold, self.metric))
+
+
+def distinct(threshold: float = 0.85, *, metric: Metric = "auto") -> Constraint:
+    """Near-duplicates exclude each other during selection.
+
+    Unlike `dedup`, which drops the worse before anything is chosen: here a cheaper copy comes in
+    when the better one does not fit.  Threshold and metric as in `dedup`.  Excludes as
+    `redundant`.  Memory: the pairs at or above the threshold.
+    """
+    return DistinctStage(threshold, metric=metric)
+
+
+@final
+@attrs.frozen(repr=False)
+class NeedsStage(Constraint):
+    name = "needs"
+    key: str = key(default="parent")
+
+    def __call__(self, pool: Pool, /) -> Pool:
+        return pool.bind(Needs(repr(self), self.key))
+
+
+def needs(key: str = "parent") -> Constraint:
+    """A chunk is in only together with the chunk (or list of chunks) whose id it names.
+
+    For a section's heading, or a table's header.  What names a chunk that is not a candidate
+    cannot be in.  Excludes as `needs`.
+    """
+    return NeedsStage(key)
+
+
+@final
+@attrs.frozen(repr=False)
+class QuotaStage(Constraint):
+    name = "quota"
+    min: int | None = count(kw_only=True, optional=True)
+    max: int | None = count(kw_only=True, optional=True)
+    by: str = key(default="source", kw_only=True)
+    unit: Unit = choice(UNITS, default="tokens", kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise refusal("quota", "min", self.min, f"at most max, which is {self.max}")
+
+    def __call__(self, pool: Pool, /) -> Pool:
+        most = UNBOUNDED if self.max is None else self.max
+        rule = Quota(repr(self), self.by, self.min or 0, most, self.unit, Reason.QUOTA)
+        return pool.bind(rule)
+
+
+def quota(
+    *,
+    min: int | None = None,  # noqa: A002 (the words of the field)
+    max: int | None = None,  # noqa: A002
+    by: str = "source",
+    unit: Unit = "tokens",
+) -> Constraint:
+    """For each value of the key that a candidate has: at least `min` and at most `max` are in.
+
+    `unit`: "tokens" (with overhead) or "chunks".  A chunk without the key is not bound.  Excludes
+    as `quota`; the selector raises INFEASIBLE when a `min` cannot be met.
+
+    >>> quota(max=500, by="source")
+    quota(max=500)
+    """
+    return QuotaStage(min=min, max=max, by=by, unit=unit)

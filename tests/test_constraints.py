@@ -1,0 +1,340 @@
+"""Rules hold inside every selector, with back-fill."""
+
+import math
+from functools import reduce
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from packer import (
+    Chunk,
+    Filter,
+    Packed,
+    PackError,
+    Policy,
+    Pool,
+    Reason,
+    Selection,
+    Selector,
+    pack,
+)
+from strategies import (
+    CATALOG,
+    cap,
+    custom,
+    dedup,
+    density,
+    distinct,
+    exclusive,
+    field,
+    greedy,
+    knapsack,
+    mmr,
+    needs,
+    parse,
+    pin,
+    prefix,
+    quota,
+    threshold,
+)
+from tests.naive_constraints import allowed, allows
+
+TEXTS = [
+    "refunds take five days",
+    "refunds take five days!",
+    "refunds take seven days",
+    "we ship on every working day",
+    "we ship on each working day",
+    "gift cards cannot be returned",
+]
+SELECTORS: list[Selector] = [
+    greedy,
+    density,
+    prefix,
+    mmr(0.6),
+    knapsack,
+    custom(lambda chunks, _: chunks[::-1]),
+]
+
+
+@st.composite
+def pools(draw: st.DrawFn, most: int = 9) -> list[Chunk]:
+    size = draw(st.integers(1, most))
+    names = [f"c{i}" for i in range(size)]
+    optional = st.none() | st.sampled_from(["a", "b"])
+    return [
+        Chunk(
+            draw(st.sampled_from(TEXTS)),
+            draw(st.integers(1, 20)) / 20,
+            id=name,
+            tokens=draw(st.integers(0, 12)),
+            metadata={
+                "source": draw(optional),
+                "group": draw(optional),
+                "parent": draw(st.none() | st.none() | st.sampled_from([*names, "gone"])),
+                "must": draw(st.integers(0, 7)) == 0,
+            },
+        )
+        for name in names
+    ]
+
+
+RULES = st.one_of(
+    st.just(pin(field("must") == True)),  # noqa: E712 (a condition)
+    st.builds(cap, st.integers(0, 3), by=st.sampled_from(["source", "group"])),
+    st.builds(exclusive, st.sampled_from(["source", "group"])),
+    st.builds(distinct, st.sampled_from([0.5, 0.8, 1.0])),
+    st.just(needs()),
+    st.builds(
+        quota,
+        min=st.none() | st.integers(0, 6),
+        max=st.none() | st.integers(6, 20),
+        by=st.sampled_from(["source", "group"]),
+        unit=st.sampled_from(["tokens", "chunks"]),
+    ),
+)
+SETS = st.lists(RULES, min_size=1, max_size=4)
+
+
+def policy(rules: list[Filter], selector: Selector) -> Policy:
+    return reduce(lambda after, rule: rule | after, reversed(rules), selector)
+
+
+def ids(packed: Packed) -> list[str]:
+    return [chunk.id for chunk in packed]
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=lambda selector: selector.name)
+@given(chunks=pools(), rules=SETS, budget=st.integers(1, 60))
+def test_every_selector_obeys_every_rule(
+    selector: Selector, chunks: list[Chunk], rules: list[Filter], budget: int
+) -> None:
+    possible = allowed(rules, chunks, budget)
+    try:
+        packed = pack(chunks, policy(rules, selector), budget=budget)
+    except PackError as error:
+        assert error.code in {"OVER_BUDGET", "INFEASIBLE"}  # noqa: PT017  # either may happen
+        assert not possible
+        return
+    assert possible
+    chosen = [chunk for chunk in chunks if chunk.id in ids(packed)]
+    assert sum(chunk.tokens or 0 for chunk in chosen) <= budget
+    for rule in rules:
+        assert allows(rule, chunks, chosen), rule
+    excluded = [out.id for out in packed.report.excluded]
+    assert sorted(ids(packed) + excluded) == sorted(chunk.id or "" for chunk in chunks)
+
+
+@given(chunks=pools(), rules=SETS, budget=st.integers(1, 60))
+def test_the_knapsack_is_optimal_under_rules(
+    chunks: list[Chunk], rules: list[Filter], budget: int
+) -> None:
+    possible = allowed(rules, chunks, budget)
+    if not possible:
+        with pytest.raises(PackError):
+            pack(chunks, policy(rules, knapsack), budget=budget)
+        return
+    best = max(math.fsum(chunk.score for chunk in some) for some in possible)
+    report = pack(chunks, policy(rules, knapsack), budget=budget).report
+    assert report.optimality is not None
+    assert report.optimality.proven
+    assert report.optimality.value == pytest.approx(best, abs=1e-9)
+    assert report.optimality.bound >= best - 1e-12
+
+
+@given(chunks=pools(6), rules=st.lists(RULES, min_size=2, max_size=3), budget=st.integers(1, 40))
+def test_rules_compose_in_any_order(chunks: list[Chunk], rules: list[Filter], budget: int) -> None:
+    def outcome(some: tuple[Filter, ...]) -> Any:
+        try:
+            return ids(pack(chunks, policy(list(some), greedy), budget=budget))
+        except PackError as error:
+            return error.code
+
+    outcomes = [outcome(some) for some in permutations(rules)]
+    assert all(one == outcomes[0] for one in outcomes)
+
+
+def chunk(id: str, score: float, tokens: int, text: str = "", **metadata: object) -> Chunk:  # noqa: A002
+    return Chunk(text or f"text of {id}", score, id=id, tokens=tokens, metadata=metadata)
+
+
+def reasons(packed: Packed) -> dict[str, tuple[str, str, str | None]]:
+    return {out.id: (str(out.reason), out.stage, out.detail) for out in packed.report.excluded}
+
+
+def test_a_cap_gives_its_room_to_the_next_of_other_keys() -> None:
+    chunks = [
+        chunk("a1", 0.9, 10, source="a"),
+        chunk("a2", 0.8, 10, source="a"),
+        chunk("b1", 0.7, 10, source="b"),
+        chunk("free", 0.6, 10),
+    ]
+    packed = pack(chunks, cap(1) | greedy, budget=30)
+    assert ids(packed) == ["a1", "b1", "free"]
+    assert reasons(packed) == {"a2": ("quota", "cap(1)", "source 'a' has all of its 1 chunks")}
+
+
+def test_a_cheaper_copy_comes_in_when_the_better_does_not_fit() -> None:
+    chunks = [
+        chunk("long", 0.9, 100, "refunds take five days"),
+        chunk("short", 0.8, 10, "refunds take five days"),
+    ]
+    assert ids(pack(chunks, distinct(0.85) | greedy, budget=20)) == ["short"]
+    assert ids(pack(chunks, dedup(0.85) | greedy, budget=20)) == []
+    packed = pack(chunks, distinct(0.85) | greedy, budget=110)
+    assert ids(packed) == ["long"]
+    [out] = packed.report.excluded
+    assert (out.reason, out.redundant_with, out.similarity) == (Reason.REDUNDANT, "long", 1.0)
+
+
+def test_of_variants_the_knapsack_takes_the_best_mix() -> None:
+    chunks = [
+        chunk("a full", 1.0, 100, group="a"),
+        chunk("a short", 0.8, 40, group="a"),
+        chunk("b full", 0.9, 100, group="b"),
+        chunk("b short", 0.7, 30, group="b"),
+    ]
+    packed = pack(chunks, exclusive() | knapsack, budget=140)
+    assert sorted(ids(packed)) == ["a full", "b short"]
+    assert packed.report.optimality is not None
+    assert packed.report.optimality.value == pytest.approx(1.7)
+    assert reasons(packed)["a short"][:2] == ("exclusive", 'exclusive("group")')
+
+
+def test_a_chunk_brings_what_it_needs() -> None:
+    chunks = [
+        chunk("row", 0.9, 10, parent="table"),
+        chunk("table", 0.1, 10),
+        chunk("other", 0.8, 15),
+        chunk("lost", 0.7, 1, parent="gone"),
+    ]
+    packed = pack(chunks, needs() | greedy, budget=20)
+    assert ids(packed) == ["table", "row"]
+    assert reasons(packed)["lost"] == (
+        "needs",
+        'needs("parent")',
+        "needs 'gone', which is no candidate",
+    )
+    packed = pack(chunks, needs() | greedy, budget=15)
+    assert ids(packed) == ["other"]
+    assert reasons(packed)["row"][0] == "budget"
+
+
+def test_pins_are_charged_first_and_no_filter_drops_them() -> None:
+    chunks = [
+        chunk("rule", 0.1, 60, kind="system"),
+        chunk("best", 0.9, 60),
+        chunk("small", 0.5, 30),
+    ]
+    packed = pack(chunks, pin(field("kind") == "system") | threshold(0.4) | greedy, budget=100)
+    assert ids(packed) == ["rule", "small"]
+
+
+def test_a_minimum_is_met_before_the_rest_is_filled() -> None:
+    chunks = [chunk(f"a{i}", 0.9 - i / 100, 10, source="a") for i in range(5)]
+    chunks += [chunk(f"b{i}", 0.3 - i / 100, 10, source="b") for i in range(3)]
+    packed = pack(chunks, quota(min=20) | greedy, budget=50)
+    assert sorted(ids(packed)) == ["a0", "a1", "a2", "b0", "b1"]
+    packed = pack(chunks, quota(min=2, max=2, unit="chunks") | knapsack, budget=50)
+    assert sorted(ids(packed)) == ["a0", "a1", "b0", "b1"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "budget", "code", "words"),
+    [
+        (pin(field("kind") == "pin"), 100, "OVER_BUDGET", "pins a and b need 120 of 100 tokens"),
+        (pin(field("only") == 1), 50, "OVER_BUDGET", "pin a needs 60 of 50 tokens"),
+        (
+            pin(field("kind") == "pin") | cap(0),
+            200,
+            "INFEASIBLE",
+            "a is pinned, which cap(0) forbids",
+        ),
+        (
+            pin(field("only") == 1) | needs() | cap(0, by="top"),
+            200,
+            "INFEASIBLE",
+            'a is pinned and needs b, which cap(0, by="top") forbids',
+        ),
+        (
+            quota(min=500),
+            200,
+            "INFEASIBLE",
+            "quota(min=500) asks for 500 tokens of source 's', whose candidates have 60",
+        ),
+        (
+            pin(field("kind") == "pin") | distinct(0.5),
+            200,
+            "INFEASIBLE",
+            "a and b must both be in, and distinct(0.5) allows one",
+        ),
+    ],
+)
+def test_rules_that_cannot_hold_are_refused_by_name(
+    rules: Any, budget: int, code: str, words: str
+) -> None:
+    chunks = [
+        chunk("a", 0.9, 60, "the same text", kind="pin", only=1, parent="b", source="s"),
+        chunk("b", 0.8, 60, "the same text", kind="pin", top=1),
+    ]
+    for selector in SELECTORS:
+        with pytest.raises(PackError) as caught:
+            pack(chunks, rules | selector, budget=budget)
+        assert caught.value.code == code
+        assert words in caught.value.message
+
+
+def test_the_fewest_rules_that_conflict_are_named() -> None:
+    chunks = [chunk(f"a{i}", 0.5, 30, source="a", group=f"g{i}") for i in range(3)]
+    rules = quota(min=60) | cap(2, by="group") | quota(max=1, by="source", unit="chunks")
+    with pytest.raises(PackError) as caught:
+        pack(chunks, rules | greedy, budget=500)
+    assert caught.value.details["rules"] == ("quota(min=60)", 'quota(max=1, unit="chunks")')
+
+
+class Reversed(Selector):
+    name = "reversed"
+
+    def __call__(self, pool: Pool, /) -> Selection:
+        return pool.select(np.arange(len(pool))[::-1])
+
+
+def test_a_selector_that_knows_no_rules_is_cut_to_them() -> None:
+    chunks = [chunk("a1", 0.9, 10, source="a"), chunk("a2", 0.8, 10, source="a")]
+    packed = pack(chunks, cap(1) | Reversed(), budget=100)
+    assert ids(packed) == ["a2"]
+    assert reasons(packed)["a1"][0] == "quota"
+
+
+def test_two_chunks_just_above_twenty_thousand_tokens_both_fit() -> None:
+    chunks = [chunk("a", 0.9, 20_001, group="a"), chunk("b", 0.8, 19_999, group="b")]
+    packed = pack(chunks, exclusive() | knapsack, budget=40_000)
+    assert ids(packed) == ["a", "b"]
+
+
+@pytest.mark.parametrize("word", ["pin", "cap", "exclusive", "distinct", "needs", "quota"])
+def test_constraints_are_words_of_the_policy_text(word: str) -> None:
+    text = {
+        "pin": 'pin(kind == "system")',
+        "cap": 'cap(2, by="group")',
+        "exclusive": 'exclusive("group")',
+        "distinct": "distinct(0.9)",
+        "needs": 'needs("parent")',
+        "quota": "quota(min=10, max=500)",
+    }[word]
+    assert word in CATALOG
+    assert repr(parse(f"{text} | greedy")) == f"{text} | greedy"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: quota(min=5, max=4), lambda: quota(min=-1), lambda: cap(-1), lambda: quota(min=True)],
+)
+def test_bad_amounts_are_refused(make: Any) -> None:
+    with pytest.raises(PackError) as caught:
+        make()
+    assert caught.value.code == "INVALID_PARAMETER"
