@@ -191,9 +191,8 @@ def variants(
 ) -> list[Chunk]:
     """The chunks, and after each that `shrink` makes shorter its shorter text as another chunk.
 
-    Both have the same `group` in their metadata (the chunk's own, else its id), so that a
-    selector under a rule of one chunk for each group chooses between the full text and the
-    shorter one.  The shorter one has the id with ``#shrunk``, its own `tokens`, and `worth` (0 to
+    Both have the same `group` in their metadata (the chunk's own, else its id), so that under
+    `exclusive()` the selector chooses between the full text and the shorter one.  The shorter one has the id with ``#shrunk``, its own `tokens`, and `worth` (0 to
     1) of the score.  Cost as `shrink`.
 
     Raises INVALID_PARAMETER, and what `pack` raises for chunks.

@@ -12,7 +12,18 @@ from hypothesis import strategies as st
 from packer import Chunk, Packed, Packer, PackError, Pool, Template, pack
 from packer.algebra import Policy
 from packer.boundaries import sentences
-from strategies import dedup, greedy, mmr, parse, shrink, threshold, trim, variants
+from strategies import (
+    dedup,
+    exclusive,
+    greedy,
+    knapsack,
+    mmr,
+    parse,
+    shrink,
+    threshold,
+    trim,
+    variants,
+)
 from tests.counters import COUNTERS, characters, utf8_bytes
 from tests.generators import BUDGETS, NOW, OVERHEADS, SELECTORS, TEXTS, chunk_lists, some_stage
 from tests.test_rendering import TEMPLATES, check, made
@@ -299,6 +310,17 @@ def test_a_variant_has_its_tokens_its_worth_and_the_group() -> None:
     assert both[0].metadata == {"source": "kb", "group": "a"}
     assert (both[3].score, both[3].metadata["group"]) == (-1.5, "g")
     assert "group" not in both[4].metadata
+
+
+@pytest.mark.parametrize(("budget", "left"), [(40, "a"), (9, "a#shrunk"), (3, None)])
+@pytest.mark.parametrize("selector", [greedy, knapsack, mmr()], ids=repr)
+def test_under_exclusive_the_selector_chooses_between_both(
+    selector: Any, budget: int, left: str | None
+) -> None:
+    both = variants([chunk("a", PROSE)], 0.5, query="refunds", count_tokens=word_count)
+    packed = pack(both, exclusive() | selector, budget=budget, count_tokens=word_count)
+    assert [one.id for one in packed] == ([] if left is None else [left])
+    assert packed.report.excluded_count == 2 - len(packed)
 
 
 @pytest.mark.parametrize(
