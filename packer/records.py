@@ -163,7 +163,10 @@ class Chunk:
 @final
 @attrs.frozen
 class PackedChunk:
-    """A chunk that is in: `position` is its place in the output, `tokens` without overhead."""
+    """A chunk that is in: `position` is its place in the output, `tokens` without overhead.
+
+    `merged_from`: the ids of the near-duplicates that it stands for.
+    """
 
     id: str
     content: str
@@ -171,6 +174,7 @@ class PackedChunk:
     tokens: int
     position: int
     metadata: Mapping[str, object] = attrs.field(default=EMPTY, hash=False)
+    merged_from: tuple[str, ...] = ()
 
 
 @final
