@@ -86,6 +86,10 @@ class Metadata(Mapping[str, object]):
     def __iter__(self) -> Iterator[str]:
         return iter(self._items)
 
+    def get(self, key: str, default: object = None) -> object:
+        """The value of a key; as `Mapping.get`, which would look it up by way of an exception."""
+        return self._items.get(key, default)
+
     def __len__(self) -> int:
         return len(self._items)
 
