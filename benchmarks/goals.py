@@ -133,7 +133,29 @@ TEXT, TEXT_LARGE = "text dedup/100/1000/0.9", "text dedup/1000/1000/0.9"
 COSINE = "cosine dedup/10000/384"
 FIRST = "startup/first call/every kernel"
 
+UNRULED: Final = "the selector without rules"
+RULED: Final = tuple(
+    Goal(
+        f"{selector} under {words}",
+        "of the selector without",
+        2,
+        _inverse(f"rules/{selector}/{words}", UNRULED),
+        least=False,
+    )
+    for selector in ("greedy", "mmr")
+    for words in ("cap", "cap, exclusive, needs")
+)
+
 GOALS: Final = (
+    *RULED,
+    Goal("500 texts x 3 variants, 64k", "proven", 1, _fact("rules/knapsack/variants", "proven")),
+    Goal(
+        "500 texts x 3 variants, 64k",
+        "seconds",
+        0.05,
+        _seconds("rules/knapsack/variants"),
+        least=False,
+    ),
     Goal("knapsack 1,000, 128k", "kernel, times the table", 3_000, _of_kernel(LOGNORMAL, TABLE)),
     Goal("knapsack 1,000, 128k", "stage, times the table", 3_000, _ratio(LOGNORMAL, TABLE)),
     Goal("knapsack 1,000, 128k", "kernel, times OR-tools", 50, _of_kernel(LOGNORMAL, "OR-tools")),

@@ -96,7 +96,10 @@ class Rows(ABC):
     @property
     def ids(self) -> list[str]:
         """The ids."""
-        return [self.candidates.id(row) for row in self.table_rows.tolist()]
+        given, rows = self.candidates.given_ids, self.table_rows.tolist()
+        if given is None:
+            return [self.candidates.id(row) for row in rows]
+        return [given[row] for row in rows]
 
     @property
     def texts(self) -> list[str]:
@@ -117,7 +120,8 @@ class Rows(ABC):
     def column(self, key: str) -> list[object]:
         """The values of a metadata key, None where a chunk lacks it or has NaN."""
         metadata = self.candidates.metadata
-        return [present(metadata[row].get(key)) for row in self.table_rows.tolist()]
+        values = [metadata[row].get(key) for row in self.table_rows.tolist()]
+        return [present(value) if isinstance(value, float) else value for value in values]
 
     def chunk(self, row: int) -> Chunk:
         """The record of a row, with its id and token count filled in."""

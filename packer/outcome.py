@@ -105,6 +105,7 @@ def diversity(layout: Layout) -> float | None:
 
 def _packed_chunks(layout: Layout) -> tuple[PackedChunk, ...]:
     table = layout.pool.candidates
+    merged = _merged(layout.pool)
     return tuple(
         PackedChunk(
             id=table.id(row),
@@ -113,10 +114,21 @@ def _packed_chunks(layout: Layout) -> tuple[PackedChunk, ...]:
             tokens=int(table.tokens[row]),
             position=position,
             metadata=table.metadata[row],
+            merged_from=tuple(merged.get(row, ())),
             original_tokens=table.originals[row].tokens if row in table.originals else None,
         )
         for position, row in enumerate(layout.table_rows.tolist())
     )
+
+
+def _merged(pool: Pool) -> dict[int, list[str]]:
+    """For each row of the table the ids of the near-duplicates that it was kept for."""
+    merged: dict[int, list[str]] = {}
+    for cut in pool.cuts:
+        if cut.redundant_with is not None:
+            for row, survivor in zip(cut.rows.tolist(), cut.redundant_with.tolist(), strict=True):
+                merged.setdefault(survivor, []).append(pool.candidates.id(row))
+    return merged
 
 
 def _exclusions(pool: Pool) -> tuple[Exclusion, ...]:

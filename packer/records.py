@@ -86,6 +86,10 @@ class Metadata(Mapping[str, object]):
     def __iter__(self) -> Iterator[str]:
         return iter(self._items)
 
+    def get(self, key: str, default: object = None) -> object:
+        """The value of a key; as `Mapping.get`, which would look it up by way of an exception."""
+        return self._items.get(key, default)
+
     def __len__(self) -> int:
         return len(self._items)
 
@@ -165,7 +169,8 @@ class Chunk:
 class PackedChunk:
     """A chunk that is in: `position` is its place in the output, `tokens` those of `content`.
 
-    `original_tokens`: where `trim` or `shrink` made the content shorter, the tokens of the whole.
+    `merged_from`: the ids of the near-duplicates that it stands for.  `original_tokens`: where
+    `trim` or `shrink` made the content shorter, the tokens of the whole.
     """
 
     id: str
@@ -174,6 +179,7 @@ class PackedChunk:
     tokens: int
     position: int
     metadata: Mapping[str, object] = attrs.field(default=EMPTY, hash=False)
+    merged_from: tuple[str, ...] = ()
     original_tokens: int | None = None
 
 

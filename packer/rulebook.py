@@ -132,7 +132,7 @@ class Rulebook:
         cuts = [*self._over_quota(out, codes), *self._rivals(out, codes, chosen)]
         needy = out[codes == kernels.rules.NEEDS]
         unfit = out[codes == kernels.rules.BUDGET]
-        lacking = np.array([row in self.missing for row in unfit], np.bool_)
+        lacking = np.isin(unfit, list(self.missing))
         needy = np.concatenate([needy, unfit[lacking]]) if lacking.any() else needy
         cuts += self._cuts(Reason.NEEDS, needy, self._needs_detail, Needs)
         left = pool.budget - int(pool.costs[rows].sum())
@@ -254,19 +254,22 @@ def rulebook(pool: Pool) -> Rulebook | None:
 
 
 def _numbered(values: Sequence[object], numbers: Ints) -> tuple[object, ...]:
-    """Write the number of each value's key; -1 stays where there is none.  The keys by number."""
-    found: dict[object, int] = {}
-    for row, value in enumerate(values):
-        if value is not None:
-            try:
-                numbers[row] = found.setdefault(value, len(found))
-            except TypeError:  # a list, say: by its text
-                numbers[row] = found.setdefault(repr(value), len(found))
-    return tuple(found)
+    """Write the number of each value's key; -1 where there is none.  The keys by number."""
+    try:
+        keys = dict.fromkeys(values)
+    except TypeError:  # a list, say: by its text
+        return _numbered([None if value is None else repr(value) for value in values], numbers)
+    keys.pop(None, None)
+    place: dict[object, int] = {key: number for number, key in enumerate(keys)}
+    place[None] = -1
+    numbers[:] = np.fromiter(map(place.__getitem__, values), np.int64, len(values))
+    return tuple(keys)
 
 
 def _parents(pool: Pool) -> tuple[Ints, Ints, dict[int, str]]:
     """The rows that each row needs, and for a row that cannot come the id that is missing."""
+    if not any(isinstance(rule, Needs) for rule in pool.rules):
+        return np.zeros(len(pool) + 1, np.int64), np.empty(0, np.int64), {}
     row_of = {id_: row for row, id_ in enumerate(pool.ids)}
     needed: list[list[int]] = [[] for _ in row_of]
     missing: dict[int, str] = {}

@@ -67,4 +67,6 @@ Rule: TypeAlias = Pin | Quota | Distinct | Needs
 def pinned(rules: Sequence[Rule], metadata: Sequence[Mapping[str, object]]) -> Bools:
     """bool[n]: the rows that a pin wants in."""
     pins = [rule.condition for rule in rules if isinstance(rule, Pin)]
+    if not pins:
+        return np.zeros(len(metadata), np.bool_)
     return np.array([any(pin.holds(row) for pin in pins) for row in metadata], np.bool_)

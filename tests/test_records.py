@@ -381,6 +381,7 @@ def test_a_result_as_json_holds_nan_dates_and_numpy_values() -> None:
                 "flag": True,
                 "other": "(1+2j)",
             },
+            "merged_from": [],
             "original_tokens": None,
         }
     ]

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from . import (
         alike,
         branch_and_bound,
+        containment,
         cosine,
         knapsack,
         mmr,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "alike",
     "branch_and_bound",
+    "containment",
     "cosine",
     "knapsack",
     "mmr",
