@@ -849,6 +849,7 @@ def test_a_terminal_gets_controls_of_the_context_as_escapes(tmp_path: Path) -> N
         **HOSTILE,
         "position": 0,
         "metadata": {},
+        "merged_from": [],
         "original_tokens": None,
     }
 
