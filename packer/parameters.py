@@ -67,11 +67,17 @@ def _field(
     *,
     default: Any = attrs.NOTHING,
     kw_only: bool = False,
+    optional: bool = False,
     write: Callable[[Any], str] = literal,
 ) -> Any:
-    """A field that holds `check(value)`; None from it, for a value that is not, is refused."""
+    """A field that holds `check(value)`; where that is None, the value is refused.
+
+    `optional`: None itself is allowed.
+    """
 
     def convert(value: Any, instance: Any, attribute: "attrs.Attribute[Any]") -> Any:
+        if optional and value is None:
+            return None
         found = check(value)
         if found is None:
             raise refusal(type(instance).name, attribute.name, value, wanted)
@@ -119,29 +125,9 @@ def count(*, default: Any = attrs.NOTHING, kw_only: bool = False, optional: bool
         return int(value) if is_int(value) and 0 <= value <= MOST else None
 
     if optional:
-        return _optional(check, "an int of 0 or more, or None", ("amount",), kw_only=kw_only)
+        wanted = "an int of 0 or more, or None"
+        return _field(check, wanted, ("amount",), default=None, kw_only=kw_only, optional=True)
     return _field(check, "an int of 0 or more", ("count",), default=default, kw_only=kw_only)
-
-
-def _optional(
-    check: Callable[[Any], Any], wanted: str, domain: tuple[Any, ...], *, kw_only: bool
-) -> Any:
-    """As `_field` with the default None, which is allowed."""
-
-    def convert(value: Any, instance: Any, attribute: "attrs.Attribute[Any]") -> Any:
-        if value is None:
-            return None
-        found = check(value)
-        if found is None:
-            raise refusal(type(instance).name, attribute.name, value, wanted)
-        return found
-
-    return attrs.field(
-        default=None,
-        kw_only=kw_only,
-        converter=attrs.Converter(convert, takes_self=True, takes_field=True),
-        metadata={"domain": domain, "write": literal},
-    )
 
 
 def choice(options: Sequence[str], *, default: Any, kw_only: bool = False) -> Any:
