@@ -142,7 +142,7 @@ RULED: Final = tuple(
         _inverse(f"rules/{selector}/{words}", UNRULED),
         least=False,
     )
-    for selector in ("greedy", "mmr")
+    for selector in ("greedy", "mmr", "pack, greedy")
     for words in ("cap", "cap, exclusive, needs")
 )
 

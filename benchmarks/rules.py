@@ -1,11 +1,12 @@
 """Selection under rules beside the same selector without, and the multiple-choice knapsack."""
 
 from collections.abc import Iterator
+from functools import reduce
 from typing import Any, Final
 
 import numpy as np
 
-from packer import Constraint, Pool, Selector
+from packer import Chunk, Constraint, Packer, Policy, Pool, Selector
 from strategies import cap, exclusive, greedy, knapsack, mmr, needs
 
 from . import inputs
@@ -39,7 +40,23 @@ def rows(effort: Effort) -> Iterator[Row]:
                 effort,
                 sizes={"n": n, "budget": BUDGET},
             )
+    chunks = [pool.chunk(row) for row in range(n)]
+    for words, rules in several:
+        bound_policy: Policy = reduce(lambda after, rule: rule | after, reversed(rules), greedy)
+        yield measure(
+            f"rules/pack, greedy/{words}",
+            f"the whole call, greedy, {words}, n = {n:,}, budget {BUDGET:,}",
+            Contender("ours", _packs(bound_policy, chunks)),
+            [Contender(PLAIN, _packs(greedy, chunks))],
+            effort,
+            sizes={"n": n, "budget": BUDGET},
+        )
     yield _variants(effort)
+
+
+def _packs(policy: Policy, chunks: list[Chunk]) -> Any:
+    packer = Packer(policy, budget=BUDGET)
+    return lambda: len(packer(chunks))
 
 
 def _calls(selector: Selector, pool: Pool) -> Any:

@@ -16,7 +16,7 @@ from .errors import Infeasible
 from .metadata import names
 from .pool import Pool
 from .records import Optimality, Reason
-from .rules import Distinct, Needs, Quota, Rule, pinned
+from .rules import Distinct, Needs, Pin, Quota, Rule, pinned
 from .selection import Selection
 from .similarity import features
 
@@ -126,9 +126,7 @@ class Rulebook:
         chosen = np.zeros(len(pool), np.bool_)
         chosen[rows] = True
         out = np.flatnonzero(~chosen)
-        codes = kernels.rules.reasons(
-            sealed(out), frozen(chosen), self.costs, pool.capacity, self.columns
-        )
+        codes = self._codes(out, chosen)
         cuts = [*self._over_quota(out, codes), *self._rivals(out, codes, chosen)]
         needy = out[codes == kernels.rules.NEEDS]
         unfit = out[codes == kernels.rules.BUDGET]
@@ -145,6 +143,23 @@ class Rulebook:
             Needs,
         )
         return pool.select(rows, cuts=cuts, detail=detail, optimality=optimality)
+
+    def _codes(self, out: Ints, chosen: Bools) -> Ints:
+        """int64[len(out)]: why each row is not addable, as `kernels.rules.reasons` says it."""
+        rules, pool = kernels.rules, self.pool
+        if len(self.columns[6]) or len(self.columns[8]) or self.missing:
+            return rules.reasons(
+                sealed(out), frozen(chosen), self.costs, pool.capacity, self.columns
+            )
+        left = pool.capacity - int(pool.costs[chosen].sum())
+        codes = np.where(pool.costs[out] <= left, rules.ADDABLE, rules.BUDGET)
+        for number in reversed(range(len(self.quotas))):  # quotas alone: the first one counts
+            group, amount = self.columns[1][number], self.columns[2][number]
+            total = np.zeros(len(self.keys[number]) + 1, np.int64)  # the last is of no key
+            np.add.at(total, group[chosen], amount[chosen])
+            full = total[group[out]] + amount[out] > self.quotas[number].most
+            codes[full & (group[out] >= 0)] = rules.QUOTA + number
+        return codes
 
     def _over_quota(self, out: Ints, codes: Ints) -> list[Cut]:
         cuts = []
@@ -200,9 +215,9 @@ class Rulebook:
     def _needs_detail(self, row: int) -> str:
         if row in self.missing:
             return f"needs {self.missing[row]!r}, which is no candidate"
-        at, parents = self.columns[7], self.columns[8]
-        ids = self.pool.ids
-        return f"needs {', '.join(repr(ids[parent]) for parent in parents[at[row] : at[row + 1]])}"
+        at, parents, pool = self.columns[7], self.columns[8], self.pool
+        rows = pool.table_rows[parents[at[row] : at[row + 1]]].tolist()
+        return f"needs {', '.join(repr(pool.candidates.id(parent)) for parent in rows)}"
 
 
 # -- making one -----------------------------------------------------------------------------
@@ -230,7 +245,7 @@ def rulebook(pool: Pool) -> Rulebook | None:
     costs[list(missing)] = pool.capacity + 1
     rival_at, rivals, likeness = _rival_columns(pool)
     columns = (
-        pinned(pool.rules, pool.metadata),
+        _pinned(pool),
         group,
         amount,
         np.array([rule.least for rule in quotas], np.int64),
@@ -253,6 +268,13 @@ def rulebook(pool: Pool) -> Rulebook | None:
     )
 
 
+def _pinned(pool: Pool) -> Bools:
+    """bool[n]: the rows that must be in; the metadata is read only where a rule pins."""
+    if any(isinstance(rule, Pin) for rule in pool.rules):
+        return pinned(pool.rules, pool.metadata)
+    return np.zeros(len(pool), np.bool_)
+
+
 def _numbered(values: Sequence[object], numbers: Ints) -> tuple[object, ...]:
     """Write the number of each value's key; -1 where there is none.  The keys by number."""
     try:
@@ -268,32 +290,40 @@ def _numbered(values: Sequence[object], numbers: Ints) -> tuple[object, ...]:
 
 def _parents(pool: Pool) -> tuple[Ints, Ints, dict[int, str]]:
     """The rows that each row needs, and for a row that cannot come the id that is missing."""
-    if not any(isinstance(rule, Needs) for rule in pool.rules):
-        return np.zeros(len(pool) + 1, np.int64), np.empty(0, np.int64), {}
-    row_of = {id_: row for row, id_ in enumerate(pool.ids)}
-    needed: list[list[int]] = [[] for _ in row_of]
     missing: dict[int, str] = {}
-    for rule in pool.rules:
-        if isinstance(rule, Needs):
-            for row, value in enumerate(pool.column(rule.key)):
-                for name in names(value):
-                    if name not in row_of:
-                        missing.setdefault(row, name)
-                    elif row_of[name] != row:
-                        needed[row].append(row_of[name])
-    _spread(missing, needed, pool.ids)
-    at = np.zeros(len(needed) + 1, np.int64)
-    np.cumsum([len(parents) for parents in needed], out=at[1:])
-    flat = np.array([parent for parents in needed for parent in parents], np.int64)
-    return at, flat, missing
+    keys = [rule.key for rule in pool.rules if isinstance(rule, Needs)]
+    if not keys:
+        return np.zeros(len(pool) + 1, np.int64), np.empty(0, np.int64), missing
+    ids = pool.ids
+    row_of = dict(zip(ids, range(len(ids)), strict=True))
+    rows: list[int] = []
+    parents: list[int] = []
+    for row, value in (
+        found for key in keys for found in enumerate(pool.column(key)) if found[1] is not None
+    ):
+        for name in names(value):
+            parent = row_of.get(name)
+            if parent is None:
+                missing.setdefault(row, name)
+            elif parent != row:
+                rows.append(row)
+                parents.append(parent)
+    _spread(missing, rows, parents, ids)
+    children = np.array(rows, np.int64)
+    at = np.zeros(len(pool) + 1, np.int64)
+    np.cumsum(np.bincount(children, minlength=len(pool)), out=at[1:])
+    return at, np.array(parents, np.int64)[np.argsort(children, kind="stable")], missing
 
 
-def _spread(missing: dict[int, str], needed: Sequence[Sequence[int]], ids: Sequence[str]) -> None:
+def _spread(
+    missing: dict[int, str], rows: Sequence[int], parents: Sequence[int], ids: Sequence[str]
+) -> None:
     """Add to `missing` what needs a row that cannot come."""
+    if not missing:
+        return
     children: dict[int, list[int]] = {}
-    for row, parents in enumerate(needed):
-        for parent in parents:
-            children.setdefault(parent, []).append(row)
+    for row, parent in zip(rows, parents, strict=True):
+        children.setdefault(parent, []).append(row)
     waiting = list(missing)
     while waiting:
         row = waiting.pop()
