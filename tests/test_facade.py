@@ -21,6 +21,7 @@ from packer import (
     utf8_upper_bound,
     warm,
 )
+from packer.algebra import Step
 from strategies import (
     CATALOG,
     chronological,
@@ -386,3 +387,20 @@ def test_every_code_of_the_contract_has_its_error() -> None:
 
 def test_the_default_counter_is_approximate() -> None:
     assert Packer(greedy, budget=1).count_tokens is approximate
+
+
+def test_a_packer_takes_its_policy_apart_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+    plain = Step.__repr__
+
+    def counted(step: Step[Any, Any]) -> str:
+        written.append(step.name)
+        return plain(step)
+
+    monkeypatch.setattr(Step, "__repr__", counted)
+    packer = Packer(threshold(0.5) | greedy | ushape, budget=9)
+    once = len(written)
+    for _ in range(5):
+        packer([Chunk("a" * 9, 0.7), Chunk("b" * 9, 0.6)])
+        packer.select(Pool.from_arrays([0.7, 0.6], [3, 4]))
+    assert len(written) == once
