@@ -72,7 +72,7 @@ def checked_call(
     limit = available(budget)
     if not is_int(overhead) or not 0 <= overhead <= MOST_TOKENS:
         message = f"overhead is {shown(overhead)}; give an int of 0 or more, in tokens per chunk"
-        raise InvalidBudget(message, details={"overhead": overhead})
+        raise InvalidParameter(message, details={"overhead": overhead})
     if not callable(count_tokens):
         message = f"count_tokens is {shown(count_tokens)}; give a function from text to an int"
         raise InvalidCounter(message, details={"count_tokens": count_tokens})

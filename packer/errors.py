@@ -82,7 +82,7 @@ def _portable(item: tuple[str, object]) -> tuple[str, object]:
 
 
 class InvalidBudget(PackError, ValueError, TypeError):
-    """A budget that is not an int above 0, or an overhead that is not an int of 0 or more."""
+    """A budget that is not an int above 0, or parts of one that leave nothing."""
 
     default_code = "INVALID_BUDGET"
 

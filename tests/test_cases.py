@@ -373,7 +373,7 @@ def test_tokens_that_are_no_int_of_0_or_more_are_refused_with_the_id(
 @pytest.mark.parametrize("overhead", [-3, 0.5, True, None], ids=repr)
 def test_an_overhead_that_is_no_int_of_0_or_more_is_refused(case: str, overhead: Any) -> None:
     error = refused([chunk("a", 0.9, 5), chunk("b", 0.8, 5)], budget=5, overhead=overhead)
-    assert error.code == "INVALID_BUDGET"
+    assert error.code == "INVALID_PARAMETER"
     assert set(error.details) == {"overhead"}
 
 

@@ -123,7 +123,7 @@ def test_a_packer_is_a_frozen_value_that_prints_its_configuration() -> None:
     ("arguments", "code"),
     [
         ({"budget": 0}, "INVALID_BUDGET"),
-        ({"budget": 9, "overhead": -1}, "INVALID_BUDGET"),
+        ({"budget": 9, "overhead": -1}, "INVALID_PARAMETER"),
         ({"budget": 9, "count_tokens": None}, "INVALID_COUNTER"),
         ({"budget": 9, "query": 3}, "INVALID_PARAMETER"),
         ({"budget": 9, "now": "soon"}, "INVALID_TIMESTAMP"),

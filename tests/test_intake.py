@@ -260,7 +260,7 @@ def test_the_calls_own_arguments_are_checked_before_the_chunks() -> None:
     bad: Any = [Chunk("a", math.nan)]
     assert code(lambda: pack(bad, greedy, budget=0)) == ("INVALID_BUDGET", {"budget": 0})
     assert code(lambda: pack(bad, greedy, budget=1, overhead=-1)) == (
-        "INVALID_BUDGET",
+        "INVALID_PARAMETER",
         {"overhead": -1},
     )
     assert code(lambda: pack(bad, greedy, budget=1, count_tokens=4)) == (  # type: ignore[arg-type]
