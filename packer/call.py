@@ -6,7 +6,7 @@ from typing import Any, final
 import attrs
 
 from .budget import available
-from .errors import InvalidBudget, InvalidCounter, InvalidParameter, InvalidTimestamp, shown
+from .errors import InvalidCounter, InvalidParameter, InvalidTimestamp, shown
 from .numbers import is_int
 from .template import Template
 from .timestamps import instant

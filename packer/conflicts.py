@@ -31,7 +31,7 @@ def conflict(book: Rulebook) -> OverBudget | Infeasible:
             return Infeasible(message, details={"ids": (ids[row],)})
     costs = pool.costs[closure]
     if int(costs.sum()) > pool.budget:
-        return _over_budget(pool, closure[np.argsort(-costs, kind="stable")])
+        return _over_budget(pool, closure[np.argsort(-costs, kind="stable")], pins)
     found = _over_quota(book, pins, closure) or _rivals(book, closure)
     if found is not None:
         return found
@@ -54,13 +54,15 @@ def _closure(book: Rulebook, rows: Ints) -> Ints:
     return np.array(list(found), np.int64)
 
 
-def _over_budget(pool: Pool, rows: Ints) -> OverBudget:
+def _over_budget(pool: Pool, rows: Ints, pins: Ints) -> OverBudget:
     """The fewest of the rows that must be in, the dearest first, that exceed the budget."""
     spent = np.cumsum(pool.costs[rows])
     fewest = rows[: int(np.searchsorted(spent, pool.budget, side="right")) + 1]
     names = _joined(pool.ids[row] for row in fewest.tolist())
     total = int(pool.costs[fewest].sum())
     words = "pin" if len(fewest) == 1 else "pins"
+    if not np.isin(fewest, pins).all():
+        words = "pins with what they need,"
     verb = "needs" if len(fewest) == 1 else "need"
     message = (
         f"{words} {names} {verb} {total} of {pool.budget} tokens; raise the budget, or pin less"

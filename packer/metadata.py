@@ -28,4 +28,4 @@ def names(value: object) -> list[str]:
         return []
     if isinstance(value, str) or not isinstance(value, Iterable):
         return [str(value)]
-    return [name for item in value for name in names(str(item))]
+    return [name for item in value for name in names(item)]

@@ -16,6 +16,7 @@ from .charging import form
 from .columns import Candidates, Cut
 from .errors import Infeasible, OverBudget
 from .pool import Pool
+from .quotas import unmet
 from .records import Reason
 from .selection import Layout, Selection
 from .tokens import count
@@ -165,7 +166,10 @@ def _chosen_again(found: Rendered, pool: Pool, rendered: Callable[[Pool], Render
         room = int(pool.costs[chosen[np.isin(pool.table_rows[chosen], fewer.table_rows)]].sum())
         try:
             best = rendered(fewer.within(room))
-        except (Infeasible, OverBudget):  # a rule wants it in
+            wanted = unmet(pool, best.layout.table_rows)
+        except (Infeasible, OverBudget):
+            wanted = True
+        if wanted:  # a rule wants it in
             kept[chosen[place]] = True
             continue
         if best.over <= 0:

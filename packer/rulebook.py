@@ -12,13 +12,15 @@ import numpy as np
 from . import kernels
 from .arrays import Bools, Floats, Ints, frozen, sealed
 from .columns import Cut
-from .errors import Infeasible
-from .metadata import names
+from .errors import Infeasible, OverBudget
+from .metadata import names, present
 from .pool import Pool
+from .quotas import numbered
 from .records import Optimality, Reason
 from .rules import Distinct, Needs, Pin, Quota, Rule, pinned
 from .selection import Selection
 from .similarity import features
+from .validation import STAGE
 
 __all__ = ["Rulebook", "rulebook"]
 
@@ -232,12 +234,13 @@ def rulebook(pool: Pool) -> Rulebook | None:
     """
     if not pool.rules:
         return None
+    _refuse_without_room(pool)
     quotas = tuple(rule for rule in pool.rules if isinstance(rule, Quota))
     group = np.full((len(quotas), len(pool)), -1, np.int64)
     amount = np.ones((len(quotas), len(pool)), np.int64)
     keys = []
     for number, rule in enumerate(quotas):
-        keys.append(_numbered(pool.column(rule.by), group[number]))
+        keys.append(numbered(pool.column(rule.by), group[number]))
         if rule.unit == "tokens":
             amount[number] = pool.costs
     parent_at, parents, missing = _parents(pool)
@@ -268,24 +271,39 @@ def rulebook(pool: Pool) -> Rulebook | None:
     )
 
 
+def _refuse_without_room(pool: Pool) -> None:
+    """Raise OVER_BUDGET when what a rule wants in is out because no room is left for any chunk."""
+    table = pool.candidates
+    rows = [
+        row
+        for cut in pool.cuts
+        if cut.stage == STAGE and cut.reason is Reason.BUDGET
+        for row in cut.rows.tolist()
+    ]
+    for rule in pool.rules if rows else ():
+        wanted = [
+            table.id(row)
+            for row in rows
+            if (isinstance(rule, Pin) and rule.condition.holds(table.metadata[row]))
+            or (
+                isinstance(rule, Quota)
+                and rule.least > 0
+                and present(table.metadata[row].get(rule.by)) is not None
+            )
+        ]
+        if wanted:
+            message = (
+                f"{rule.stage} wants {wanted[0]!r} in, and header and footer alone leave no room "
+                f"in a budget of {max(pool.call.limit, 0)} tokens; raise the budget"
+            )
+            raise OverBudget(message, details={"ids": tuple(wanted), "rule": rule.stage})
+
+
 def _pinned(pool: Pool) -> Bools:
     """bool[n]: the rows that must be in; the metadata is read only where a rule pins."""
     if any(isinstance(rule, Pin) for rule in pool.rules):
         return pinned(pool.rules, pool.metadata)
     return np.zeros(len(pool), np.bool_)
-
-
-def _numbered(values: Sequence[object], numbers: Ints) -> tuple[object, ...]:
-    """Write the number of each value's key; -1 where there is none.  The keys by number."""
-    try:
-        keys = dict.fromkeys(values)
-    except TypeError:  # a list, say: by its text
-        return _numbered([None if value is None else repr(value) for value in values], numbers)
-    keys.pop(None, None)
-    place: dict[object, int] = {key: number for number, key in enumerate(keys)}
-    place[None] = -1
-    numbers[:] = np.fromiter(map(place.__getitem__, values), np.int64, len(values))
-    return tuple(keys)
 
 
 def _parents(pool: Pool) -> tuple[Ints, Ints, dict[int, str]]:
@@ -296,8 +314,7 @@ def _parents(pool: Pool) -> tuple[Ints, Ints, dict[int, str]]:
         return np.zeros(len(pool) + 1, np.int64), np.empty(0, np.int64), missing
     ids = pool.ids
     row_of = dict(zip(ids, range(len(ids)), strict=True))
-    rows: list[int] = []
-    parents: list[int] = []
+    edges: dict[tuple[int, int], None] = {}  # each once, whichever rules it comes from
     for row, value in (
         found for key in keys for found in enumerate(pool.column(key)) if found[1] is not None
     ):
@@ -306,8 +323,8 @@ def _parents(pool: Pool) -> tuple[Ints, Ints, dict[int, str]]:
             if parent is None:
                 missing.setdefault(row, name)
             elif parent != row:
-                rows.append(row)
-                parents.append(parent)
+                edges[row, parent] = None
+    rows, parents = [row for row, _ in edges], [parent for _, parent in edges]
     _spread(missing, rows, parents, ids)
     children = np.array(rows, np.int64)
     at = np.zeros(len(pool) + 1, np.int64)
@@ -348,7 +365,10 @@ def _rival_columns(pool: Pool) -> tuple[Ints, Ints, Floats]:
     rows = np.concatenate([*left, *right])
     others = np.concatenate([*right, *left])
     similarity = np.concatenate([*alike, *alike])
-    order = np.lexsort((others, rows))
+    order = np.lexsort((-similarity, others, rows))
+    pair = rows[order] * len(pool) + others[order]
+    order = order[np.unique(pair, return_index=True)[1]]  # of two rules' pairs the more similar
+    rows = rows[order]
     at = np.zeros(len(pool) + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=len(pool)), out=at[1:])
     return at, others[order], similarity[order]

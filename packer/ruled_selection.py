@@ -24,7 +24,9 @@ def base(book: Rulebook, order: Ints) -> Ints:
 
 def choose(book: Rulebook, order: Ints, *, stop: bool = False) -> Selection:
     """What must be in, then down `order`, adding what the rules and the budget allow."""
-    return book.select(book.walk(order, base(book, order), stop=stop))
+    start = base(book, order)
+    possible = order[~np.isin(order, list(book.missing))]  # what cannot come stops nobody
+    return book.select(book.walk(possible, start, stop=stop))
 
 
 def enforce(pool: Pool, selection: Selection) -> Selection:

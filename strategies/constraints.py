@@ -12,7 +12,7 @@ from packer.conditions import Condition
 from packer.parameters import choice, condition, count, key, number, refusal
 from packer.pool import Pool
 from packer.records import Reason
-from packer.rules import UNBOUNDED, Distinct, Needs, Pin, Quota
+from packer.rules import UNBOUNDED, Distinct, Needs, Pin, Quota, pinned
 from packer.similarity import METRICS, Metric
 
 __all__ = ["cap", "distinct", "exclusive", "needs", "pin", "quota"]
@@ -28,7 +28,10 @@ class PinStage(Constraint):
     condition: Condition = condition()
 
     def __call__(self, pool: Pool, /) -> Pool:
-        return pool.bind(Pin(repr(self), self.condition))
+        bound = pool.bind(Pin(repr(self), self.condition))
+        if len(pool) and not pinned(bound.rules[-1:], pool.metadata).any():
+            return bound.warn("unmatched-pin", f"no chunk meets {self!r}")
+        return bound
 
 
 def pin(condition: Condition) -> Constraint:

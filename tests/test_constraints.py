@@ -20,6 +20,7 @@ from packer import (
     Reason,
     Selection,
     Selector,
+    Template,
     pack,
 )
 from strategies import (
@@ -338,3 +339,65 @@ def test_bad_amounts_are_refused(make: Any) -> None:
     with pytest.raises(PackError) as caught:
         make()
     assert caught.value.code == "INVALID_PARAMETER"
+
+
+def test_near_duplicates_by_two_rules_are_one_pair() -> None:
+    chunks = [
+        Chunk("a", 0.7, id="a", tokens=0, embedding=[1, 1, 1]),
+        Chunk("b", 0.7, id="b", tokens=10, embedding=[0, 1, 2]),
+        Chunk("c", 0.2, id="c", tokens=10, embedding=[1, 0, 1]),
+    ]
+    for rules in (distinct(0.7), distinct(0.7) | distinct(0.75), distinct(0.7) | distinct(0.7)):
+        packed = pack(chunks, rules | knapsack, budget=45)
+        assert ids(packed) == ["b", "c"]
+        assert packed.report.optimality is not None
+        assert packed.report.optimality.proven
+
+
+def test_what_cannot_come_does_not_stop_a_prefix() -> None:
+    chunks = [chunk("a", 0.9, 10, parent="gone"), chunk("b", 0.8, 10)]
+    packed = pack(chunks, needs() | prefix, budget=100)
+    assert ids(packed) == ["b"]
+
+
+def test_a_pin_that_no_chunk_meets_is_told() -> None:
+    packed = pack([chunk("a", 0.9, 10)], pin(field("kind") == "sytem") | greedy, budget=100)
+    assert [(told.code, told.message) for told in packed.report.warnings] == [
+        ("unmatched-pin", 'no chunk meets pin(kind == "sytem")')
+    ]
+
+
+@pytest.mark.parametrize("rule", [pin(field("k") == "p"), quota(min=1, by="k", unit="chunks")])
+def test_rules_hold_where_header_and_footer_leave_no_room(rule: Filter) -> None:
+    one = chunk("a", 0.9, 5, "alpha", k="p")
+    template = Template("{content}", header="Sources:\n")
+    with pytest.raises(PackError) as caught:
+        pack([one], rule | greedy, budget=5, count_tokens=len, template=template)
+    assert caught.value.code == "OVER_BUDGET"
+    assert caught.value.details["ids"] == ("a",)
+
+
+def test_a_minimum_holds_through_the_repair_of_a_text() -> None:
+    def dear(text: str) -> int:
+        return len(text.split()) + 10 * max(text.count("[") - 1, 0)
+
+    chunks = [
+        chunk("a", 0.9, 2, "aa bb", source="x"),
+        chunk("b", 0.5, 2, "cc dd", source="x"),
+        chunk("c", 0.1, 1, "ee", source="y"),
+    ]
+    rules = quota(min=1, unit="chunks")
+    for budget in range(1, 30):
+        try:
+            packed = pack(
+                chunks,
+                rules | greedy,
+                budget=budget,
+                count_tokens=dear,
+                template=Template("[{position}] {content}"),
+            )
+        except PackError as error:
+            assert error.code in {"OVER_BUDGET", "INFEASIBLE"}  # noqa: PT017  # both are refusals
+            continue
+        assert {chunk.metadata["source"] for chunk in packed} == {"x", "y"}
+        assert dear(packed.text()) <= budget
