@@ -1,6 +1,5 @@
 """How a window is split between the sections of a prompt."""
 
-import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, final
 
@@ -143,6 +142,8 @@ def _checked_demands(demands: Any, listed: Iterable[Section]) -> Mapping[str, in
     names = [part.name for part in listed]
     for name, tokens in (demands or {}).items():
         if name not in names:
+            import difflib
+
             near = difflib.get_close_matches(str(name), names, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
             message = f"there is no section {shown(name)}; {hint}"

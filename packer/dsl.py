@@ -7,7 +7,6 @@ keys (``where(status == "current" and not year < 2023)``).  Line breaks count as
 """
 
 import ast
-import difflib
 import inspect
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -145,6 +144,8 @@ class _Reader:
     def word(self, name: str, at: int) -> Any:
         if name in self.catalog:
             return self.catalog[name]
+        import difflib
+
         near = difflib.get_close_matches(name, self.catalog, n=1)
         hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(self.catalog)}"
         raise self.fault(
@@ -164,6 +165,8 @@ class _Reader:
         keywords: dict[str, Any] = {}
         for keyword in node.keywords:
             if keyword.arg not in known:
+                import difflib
+
                 near = difflib.get_close_matches(str(keyword.arg), known, n=1, cutoff=0.5)
                 hint = f"; it takes {', '.join(known)}" if known else "; to compare a key, write =="
                 if near:

@@ -2,7 +2,6 @@
 
 import datetime as dt
 import re
-from decimal import Decimal
 from typing import Final
 
 __all__ = ["duration_text", "parse_duration"]
@@ -20,6 +19,8 @@ def parse_duration(text: str) -> dt.timedelta | None:
     found = _TEXT.fullmatch(text.strip())
     if not found:
         return None
+    from decimal import Decimal
+
     microseconds = Decimal(found.group(1)) * _SECONDS[found.group(2)] * 1_000_000
     try:
         return dt.timedelta(microseconds=int(microseconds))
@@ -38,5 +39,7 @@ def duration_text(length: dt.timedelta) -> str:
         whole, rest = divmod(microseconds, _SECONDS[unit] * 1_000_000)
         if not rest:
             return f"{whole}{unit}"
+    from decimal import Decimal
+
     seconds = Decimal(microseconds) / 1_000_000
     return f"{seconds.normalize():f}s"

@@ -1,6 +1,5 @@
 """How a value is written in the text of a policy."""
 
-import json
 import re
 
 __all__ = ["escaped_surrogates", "literal"]
@@ -15,6 +14,8 @@ def literal(value: object) -> str:
     "a \"quoted\" word" ["kb", 3] 0.5
     """
     if isinstance(value, str):
+        import json
+
         return escaped_surrogates(json.dumps(value, ensure_ascii=False))
     if isinstance(value, tuple):
         return "[" + ", ".join(literal(item) for item in value) + "]"

@@ -1,7 +1,6 @@
 """Several sections in one window: each with its own policy, what one leaves flows to the others."""
 
 import datetime as dt
-import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, final
@@ -138,6 +137,8 @@ class PackedPlan:
 
     def to_json(self, indent: int | None = None) -> str:
         """`to_dict` as JSON text."""
+        import json
+
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=indent)
 
 

@@ -5,8 +5,6 @@ what is costly to build (the exclusions, the diversity) is built when it is firs
 """
 
 import datetime as dt
-import difflib
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
@@ -421,6 +419,8 @@ class Packed:
         lines += [_why_out(out) for out in self.report.excluded if out.id == id]
         if not lines:
             known = [chunk.id for chunk in self.chunks] + [out.id for out in self.report.excluded]
+            import difflib
+
             near = difflib.get_close_matches(str(id), known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             message = f"no chunk has the id {shown(id)}{hint}"
@@ -433,6 +433,8 @@ class Packed:
 
     def to_json(self, indent: int | None = None) -> str:
         """`to_dict` as JSON text; NaN becomes null, dates become ISO 8601 text."""
+        import json
+
         text = json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=indent)
         return escaped_surrogates(text)
 
