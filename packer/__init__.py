@@ -16,12 +16,13 @@ shipping is out, below-threshold, by threshold(0.6): score 0.52, floor 0.6
 The vocabulary of stages is the package `strategies`; importing neither imports numba.
 """
 
+from typing import TYPE_CHECKING, Final
+
 from .algebra import Constraint, Filter, Order, Policy, Scoring, Selector, Stage
-from .allotment import Section, sections
 from .budget import Budget
 from .errors import PackError
 from .facade import Packer, pack
-from .plan import PackedPlan, Plan, PlanReport
+from .lazy_names import lazy_names
 from .pool import Pool
 from .records import (
     Chunk,
@@ -36,7 +37,11 @@ from .records import (
 from .selection import Layout, Selection
 from .template import Template
 from .tokens import TokenCounter, approximate, tokenizer, utf8_estimate, utf8_upper_bound
-from .warming import warm
+
+if TYPE_CHECKING:
+    from .allotment import Section, sections
+    from .plan import PackedPlan, Plan, PlanReport
+    from .warming import warm
 
 __all__ = [
     "Budget",
@@ -74,3 +79,20 @@ __all__ = [
     "utf8_upper_bound",
     "warm",
 ]
+
+_HOMES: Final = {
+    "PackedPlan": "plan",
+    "Plan": "plan",
+    "PlanReport": "plan",
+    "Section": "allotment",
+    "sections": "allotment",
+    "warm": "warming",
+}
+"""The modules that are imported when one of their names is asked for."""
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return __all__

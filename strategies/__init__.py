@@ -10,36 +10,39 @@ True
 `CATALOG` has every stage by its word in a policy's text; give `parse` a larger one to add yours.
 """
 
-from types import MappingProxyType
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from packer.algebra import Policy, checked_policy
 from packer.conditions import field
 from packer.dsl import Catalog, parse_stage
+from packer.lazy_names import lazy_names
 
-from .constraints import cap, distinct, exclusive, needs, pin, quota
 from .custom import Context, custom
 from .dedup import dedup
-from .filters import max_candidates, threshold, top, where
-from .fusion import fuse
 from .greedy import density, greedy, prefix
 from .knapsack import knapsack
 from .mmr import mmr
-from .options import from_options
-from .orders import (
-    by_score,
-    chronological,
-    document,
-    natural,
-    reverse,
-    sorted_by,
-    stable,
-    ushape,
-)
-from .scoring import boost, decay, normalize
-from .shrinking import shrink, variants
-from .trimming import trim
-from .versions import current, fresh, latest
+
+if TYPE_CHECKING:
+    from .catalog import CATALOG
+    from .constraints import cap, distinct, exclusive, needs, pin, quota
+    from .filters import max_candidates, threshold, top, where
+    from .fusion import fuse
+    from .options import from_options
+    from .orders import (
+        by_score,
+        chronological,
+        document,
+        natural,
+        reverse,
+        sorted_by,
+        stable,
+        ushape,
+    )
+    from .scoring import boost, decay, normalize
+    from .shrinking import shrink, variants
+    from .trimming import trim
+    from .versions import current, fresh, latest
 
 __all__ = [
     "CATALOG",
@@ -84,56 +87,52 @@ __all__ = [
     "where",
 ]
 
-CATALOG: Final[Catalog] = MappingProxyType(
-    {
-        # filters
-        "threshold": threshold,
-        "max_candidates": max_candidates,
-        "top": top,
-        "where": where,
-        "current": current,
-        "latest": latest,
-        "fresh": fresh,
-        "dedup": dedup,
-        # scoring
-        "decay": decay,
-        "boost": boost,
-        "normalize": normalize,
-        # shorter texts
-        "shrink": shrink,
-        "trim": trim,
-        # constraints
-        "pin": pin,
-        "cap": cap,
-        "exclusive": exclusive,
-        "distinct": distinct,
-        "needs": needs,
-        "quota": quota,
-        # selectors
-        "greedy": greedy,
-        "prefix": prefix,
-        "density": density,
-        "mmr": mmr,
-        "knapsack": knapsack,
-        "custom": custom,
-        # orders
-        "natural": natural,
-        "by_score": by_score,
-        "ushape": ushape,
-        "chronological": chronological,
-        "document": document,
-        "reverse": reverse,
-        "sorted_by": sorted_by,
-        "stable": stable,
-    }
-)
-"""Every stage of the library, by its word in a policy's text."""
+_HOMES: Final = {
+    "CATALOG": "catalog",
+    "cap": "constraints",
+    "distinct": "constraints",
+    "exclusive": "constraints",
+    "needs": "constraints",
+    "pin": "constraints",
+    "quota": "constraints",
+    "max_candidates": "filters",
+    "threshold": "filters",
+    "top": "filters",
+    "where": "filters",
+    "fuse": "fusion",
+    "from_options": "options",
+    "by_score": "orders",
+    "chronological": "orders",
+    "document": "orders",
+    "natural": "orders",
+    "reverse": "orders",
+    "sorted_by": "orders",
+    "stable": "orders",
+    "ushape": "orders",
+    "boost": "scoring",
+    "decay": "scoring",
+    "normalize": "scoring",
+    "shrink": "shrinking",
+    "variants": "shrinking",
+    "trim": "trimming",
+    "current": "versions",
+    "fresh": "versions",
+    "latest": "versions",
+}
+"""The modules that are imported when one of their names is asked for."""
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, _HOMES)
 
 
-def parse(text: str, catalog: Catalog = CATALOG) -> Policy:
+def __dir__() -> list[str]:
+    return __all__
+
+
+def parse(text: str, catalog: Catalog | None = None) -> Policy:
     """The policy that a text names; `parse(str(policy)) == policy`.
 
-    `catalog`: the words, e.g. ``{**CATALOG, "mine": mine}``.  Nothing in the text is evaluated.
+    `catalog`: the words, `CATALOG` or e.g. ``{**CATALOG, "mine": mine}``.  Nothing in the text is evaluated.
     Stages that hold Python functions (`custom`, `sorted_by`) can only be composed in code.
 
     Raises INVALID_POLICY with `line`, `column` and a `suggestion` in `details`, INVALID_PARAMETER
@@ -142,6 +141,10 @@ def parse(text: str, catalog: Catalog = CATALOG) -> Policy:
     >>> parse('where(status == "current", year >= 2023) | greedy')
     where(status == "current", year >= 2023) | greedy
     """
+    if catalog is None:
+        from . import catalog as words
+
+        catalog = words.CATALOG
     stage = parse_stage(text, catalog)
     checked_policy(stage)
     return cast("Policy", stage)
