@@ -653,8 +653,11 @@ def test_numbers_beyond_every_float_are_no_traceback() -> None:
 def test_metadata_nested_too_deeply_to_write_is_the_users_fault() -> None:
     deep = '{"content": "a", "score": 1, "metadata": {"x": ' + "[" * 800 + "]" * 800 + "}}"
     found = run("pack", "-", "-b", "9", "-p", "greedy", "-f", "json", stdin=deep)
-    assert found.exit_code == 2
-    assert found.stderr.startswith("packer: error: ")
+    if found.exit_code:  # how deep Python writes depends on its version
+        assert found.exit_code == 2
+        assert found.stderr.startswith("packer: error: ")
+    else:
+        assert json.loads(found.stdout)["chunks"][0]["metadata"] == json.loads(deep)["metadata"]
 
 
 # -- what chunks cannot do to a terminal ----------------------------------------------------
