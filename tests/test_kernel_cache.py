@@ -86,3 +86,33 @@ def test_a_damaged_cache_is_passed_over_with_one_warning(tmp_path: Path) -> None
     ((category, message),) = told
     assert category == "RuntimeWarning"
     assert message.startswith("the cache of compiled kernels cannot be used (EOFError")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cap(2) | greedy",
+        'distinct(0.8) | needs("parent") | mmr(0.5)',
+        "exclusive() | knapsack",
+    ],
+)
+def test_after_warming_nothing_is_compiled(text: str, tmp_path: Path) -> None:
+    program = f"""
+import json
+from numba.core import event
+from packer import Chunk, Packer, warm
+from strategies import parse
+policy = parse({text!r})
+warm(policy)
+chunks = [
+    Chunk(f"text number {{i}}", 0.9 - i / 20, tokens=5, id=str(i), metadata={{
+        "source": str(i % 3), "group": str(i // 2), "parent": str(i - 1) if i % 4 == 1 else None
+    }})
+    for i in range(9)
+]
+with event.install_recorder("numba:compile") as compiled:
+    Packer(policy, budget=23)(chunks).to_json()
+print(json.dumps([0.0, [str(one) for _, one in compiled.buffer]]))
+"""
+    # a folder of its own: what the disk has already is not compiled, warmed or not
+    assert run(program, NUMBA_CACHE_DIR=str(tmp_path)) == (0.0, [])
