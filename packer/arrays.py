@@ -38,7 +38,8 @@ def squares(vectors: Vectors) -> Vectors:
     It is also infinite, or 0, where the square of a finite row leaves float32.
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        return np.einsum("ij,ij->i", vectors, vectors)
+        found: Vectors = np.einsum("ij,ij->i", vectors, vectors)
+    return found
 
 
 MANY: Final = 500

@@ -119,7 +119,7 @@ def _unit(pool: Pool) -> tuple[Vectors, Bools]:
         return vectors, sealed(nonzero)
     extreme = np.flatnonzero(~((squares > _SAFE[0]) & (squares < _SAFE[1])))
     squares[extreme] = 1.0
-    unit = vectors / np.sqrt(squares)[:, None]
+    unit: Vectors = np.divide(vectors, np.sqrt(squares)[:, None], dtype=np.float32)
     if len(extreme):  # their squares leave float32: again in float64
         rows = vectors[extreme].astype(np.float64)
         norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
