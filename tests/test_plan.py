@@ -24,7 +24,7 @@ from packer import (
 from packer.errors import Infeasible, OverBudget
 from strategies import greedy, mmr, threshold, top, trim, ushape
 from tests.counters import COUNTERS
-from tests.generators import NOW, chunks_for, policies
+from tests.generators import NOW, QUERY, chunks_for, policies
 from tests.test_rendering import TEMPLATES, made
 
 
@@ -169,7 +169,7 @@ def test_the_whole_text_fits_whatever_the_counter(
         if data.draw(st.booleans())
     }
     try:
-        packed = plan.pack(chunks, now=NOW)
+        packed = plan.pack(chunks, query=QUERY, now=NOW)
     except (Infeasible, OverBudget):  # rules of a policy
         return
     text, report = packed.text(), packed.report
