@@ -8,7 +8,7 @@ pairs of characters.
 import itertools
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, final
 
 import attrs
@@ -57,9 +57,13 @@ LANGUAGES: Final = (
 )
 """Those that have a stemmer, and "none", which takes words as they are."""
 
+_BLANKED: Final = {code: " " for code in range(128) if not chr(code).isalnum()}
+_TYPESET: Final = "“”‘’–—…"  # noqa: RUF001
 _WORDS: Final = re.compile(r"[^\W_]+")
-_BEYOND: Final = re.compile("[\u0300-\u1fff\u2070-\U0010ffff]")
-"""What may be a mark of its own or a script without blanks; below, `_WORDS` has the words."""
+_BEYOND: Final = re.compile(
+    "[\u0300-\u036f\u0483-\u0489\u0591-\u1dff\u20d0-\u20ff\u2c00-\U0010ffff]"
+)
+"""What may be a mark of its own or a script without blanks; of the rest `_WORDS` has the words."""
 
 _UNSPACED: Final = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー"
 _TERMS: Final = (
@@ -99,7 +103,12 @@ def split(text: str) -> list[str]:
     >>> split("refunds: 5 days, 返品は5日"), split("猫")
     (['refunds', '5', 'days', '返品', '品は', '5', '日'], ['猫'])
     """
-    if text.isascii() or not _BEYOND.search(text):
+    if not text.isascii():  # what typesetting alone adds is soon taken away
+        for mark in _TYPESET:
+            text = text.replace(mark, " ")
+    if text.isascii():
+        return text.translate(_BLANKED).split()
+    if not _BEYOND.search(text):
         return _WORDS.findall(text)
     import regex
 
@@ -143,7 +152,7 @@ def counted(texts: Sequence[str], terms: tuple[str, ...], language: str) -> Coun
     """
     forms = [folded(text) for text in texts]
     words = [split(form) for form in forms]
-    vocabulary = list(set().union(*words))
+    vocabulary = _like(set().union(*words), terms, language)
     wanted = {term: at for at, term in enumerate(terms)}
     places = {
         word: wanted[stem]
@@ -160,6 +169,20 @@ def counted(texts: Sequence[str], terms: tuple[str, ...], language: str) -> Coun
             times[:, at] = [form.count(term) for form in forms]
     lengths = np.array([len(found) for found in words], np.int64)
     return Counts(terms, language, sealed(times), sealed(lengths))
+
+
+def _like(words: Iterable[str], terms: Sequence[str], language: str) -> Sequence[str]:
+    """The words whose stem may be one of the terms: to stem them all is most of the work.
+
+    The English stemmer leaves the first two letters, but for a y that becomes i ("dying", "die").
+    """
+    if language != "english":
+        return list(words)
+    heads = {term[:2].replace("y", "i") for term in terms}
+    single = {head for head in heads if len(head) == 1}  # as what it makes of "oed"
+    return [
+        word for word in words if (head := word[:2].replace("y", "i")) in heads or head[0] in single
+    ]
 
 
 def _is_unspaced(character: str) -> bool:

@@ -187,7 +187,7 @@ def test_the_whole_text_fits_whatever_the_counter(
         assert one.report.tokens_used <= report.allotted[part.name]
         if part.maximum is not None:
             assert one.report.tokens_used <= part.maximum
-    assert plan.pack(chunks, now=NOW) == packed
+    assert plan.pack(chunks, query=QUERY, now=NOW) == packed
 
 
 def words(text: str) -> int:

@@ -6,11 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from packer import terms as terms_module
 from packer.stop_words import STOP_WORDS
 from packer.terms import LANGUAGES, counted, folded, query_terms, split
 from tests.generators import TEXTS
 
-WESTERN = st.text(st.characters(max_codepoint=0x2FF) | st.sampled_from("“”’–… "))  # noqa: RUF001
+WESTERN = st.text(
+    st.characters(max_codepoint=0x2BFF).filter(
+        lambda letter: not terms_module._BEYOND.search(letter)
+    )
+    | st.sampled_from("“”’–… ")  # noqa: RUF001
+)
 ANY = st.text() | st.lists(st.sampled_from(TEXTS)).map(" ".join)
 
 
@@ -19,8 +25,24 @@ ANY = st.text() | st.lists(st.sampled_from(TEXTS)).map(" ".join)
 
 @given(WESTERN)
 def test_western_text_is_split_alike_by_both_patterns(text: str) -> None:
+    form = folded(text)
     beyond = " \u0b95"  # a Tamil letter, which the quick pattern leaves to the full one
-    assert split(folded(text) + beyond) == [*split(folded(text)), "\u0b95"]
+    assert split(form + beyond) == [*split(form), "\u0b95"]
+
+
+@given(st.text(st.characters(max_codepoint=0x7F)))
+def test_ascii_is_split_alike_by_all_patterns(text: str) -> None:
+    assert split(text + " é") == [*split(text), "é"]
+
+
+@given(
+    st.text("aeiouybdgilnsxt", min_size=1, max_size=7),
+    st.sampled_from(("", "s", "ed", "eds", "ing", "ings", "ies", "ly", "ied", "ying", "y")),
+)
+def test_the_english_stemmer_leaves_what_counting_relies_on(stem: str, ending: str) -> None:
+    word = stem + ending
+    [term] = query_terms(word, "english")
+    assert counted([word], (term,), "english").times.tolist() == [[1]]
 
 
 @given(ANY, ANY)
