@@ -224,7 +224,8 @@ def test_blend_adds_each_score_on_its_scale(
 ) -> None:
     scores, denses, sparses = zip(*rows, strict=True)
     metadata = [{"dense": one, "sparse": other} for _, one, other in rows]
-    weights = {"dense": dense, "sparse": sparse} | ({} if own is None else {"score": own})
+    weights: dict[str, Any] = {"dense": dense, "sparse": sparse}
+    weights |= {} if own is None else {"score": own}
     pool = Pool.from_arrays(scores, [1] * len(rows), metadata=metadata)
     after = blend(scale=scale, **weights)(pool)
     naive = getattr(naive_signals, scale)
@@ -286,14 +287,18 @@ def test_blend_is_the_same_in_any_order_of_its_keys() -> None:
     assert hash(blend(a=1, b=2)) == hash(blend(b=2, a=1))
 
 
+ODD_KEYS: dict[str, Any] = {"doc score": 1}
+NO_KEYWORDS: dict[str, Any] = {"class": 1, "größe": 2}
+
+
 @pytest.mark.parametrize(
     ("stage", "text"),
     [
         (blend(b=1, a=0.5), "blend(a=0.5, b=1.0)"),
         (blend(a=1, scale="rank"), 'blend(a=1.0, scale="rank")'),
-        (blend(**{"doc score": 1, "a": -2}), 'blend(a=-2.0, **{"doc score": 1.0})'),
+        (blend(a=-2, **ODD_KEYS), 'blend(a=-2.0, **{"doc score": 1.0})'),
         (
-            blend(**{"class": 1, "größe": 2}, scale="zscore"),
+            blend(scale="zscore", **NO_KEYWORDS),
             'blend(**{"class": 1.0, "größe": 2.0}, scale="zscore")',
         ),
     ],
