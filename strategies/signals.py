@@ -10,6 +10,7 @@ import numpy as np
 
 from packer.algebra import Scoring
 from packer.arrays import Floats, Ints
+from packer.bm25 import bm25
 from packer.errors import InvalidParameter
 from packer.numbers import is_finite
 from packer.parameters import choice, count, number, weights
@@ -41,8 +42,6 @@ class Lexical(Scoring):
     language: str = choice(LANGUAGES, default="english", kw_only=True)
 
     def __call__(self, pool: Pool, /) -> Pool:
-        from packer.bm25 import bm25
-
         if pool.query is None:
             message = (
                 f"{pool.stage} matches the words of the query, and this call has none; give the "

@@ -279,7 +279,7 @@ def test_blend_needs_a_key() -> None:
     with pytest.raises(PackError, match="give at least one key and its weight, as in blend"):
         blend()
     with pytest.raises(PackError, match="weights is ''; give the name of a metadata key"):
-        blend(**{"": 1.0})
+        blend(**NAMELESS)
 
 
 def test_blend_is_the_same_in_any_order_of_its_keys() -> None:
@@ -288,6 +288,7 @@ def test_blend_is_the_same_in_any_order_of_its_keys() -> None:
 
 
 ODD_KEYS: dict[str, Any] = {"doc score": 1}
+NAMELESS: dict[str, Any] = {"": 1.0}
 NO_KEYWORDS: dict[str, Any] = {"class": 1, "größe": 2}
 
 
