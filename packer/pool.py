@@ -26,7 +26,7 @@ from .columns import Candidates, Cut, Rows
 from .errors import InvalidParameter, InvalidStrategy, shown
 from .intake import ChunkLike, Intake, OnInvalid, estimates, from_arrays, from_chunks
 from .records import Exclusion, Optimality, Reason, Warning
-from .rules import Rule, pinned
+from .rules import Rule, in_order, pinned
 from .selection import Selection
 from .tokens import CountTokens, approximate, counts, is_estimate
 from .validation import STAGE, refusal
@@ -260,8 +260,8 @@ class Pool(Rows):
         return self._but(stage=stage)
 
     def bind(self, rule: Rule) -> "Pool":
-        """The pool with one more rule, which the selector obeys."""
-        return self._but(rules=(*self.rules, rule))
+        """The pool with one more rule, which the selector obeys; the order of rules says nothing."""
+        return self if rule in self.rules else self._but(rules=in_order((*self.rules, rule)))
 
     def with_rules(self, rules: Iterable[Rule]) -> "Pool":
         """The same pool under these rules alone."""
@@ -353,9 +353,11 @@ class Pool(Rows):
             return self
         return self._but(cutting=attrs.evolve(self.cutting, spare=tokens))
 
-    def warn(self, code: str, message: str, rows: Iterable[int] = ()) -> "Pool":
-        """The pool with a warning for the report, about these rows."""
-        named = [self.candidates.id(int(self.table_rows[row])) for row in rows]
+    def warn(
+        self, code: str, message: str, rows: Iterable[int] = (), ids: Iterable[str] = ()
+    ) -> "Pool":
+        """The pool with a warning for the report, about these rows, and ids that are in none."""
+        named = [self.candidates.id(int(self.table_rows[row])) for row in rows] + list(ids)
         warning = Warning(code, message, tuple(named))
         if warning in self.warnings:
             return self

@@ -4,7 +4,7 @@ A rule says what it wants; `packer.rulebook` turns the rules of a pool into colu
 obey these.  A filter by key does not bind a chunk that lacks the key, and neither does a rule.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, TypeAlias, final
 
 import attrs
@@ -14,7 +14,7 @@ from .arrays import Bools
 from .conditions import Condition
 from .records import Reason
 
-__all__ = ["UNBOUNDED", "Distinct", "Needs", "Pin", "Quota", "Rule", "pinned"]
+__all__ = ["UNBOUNDED", "Distinct", "Needs", "Pin", "Quota", "Rule", "in_order", "pinned"]
 
 UNBOUNDED: Final = 2**62
 """The `most` of a quota without one."""
@@ -62,6 +62,13 @@ class Needs:
 
 
 Rule: TypeAlias = Pin | Quota | Distinct | Needs
+
+_KINDS: Final = (Pin, Quota, Distinct, Needs)
+
+
+def in_order(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """The rules in an order of their own, so that it says nothing in which they were given."""
+    return tuple(sorted(rules, key=lambda rule: (_KINDS.index(type(rule)), rule.stage)))
 
 
 def pinned(rules: Sequence[Rule], metadata: Sequence[Mapping[str, object]]) -> Bools:

@@ -14,8 +14,12 @@ from packer.pool import Pool
 from packer.records import Reason
 from packer.rules import UNBOUNDED, Distinct, Needs, Pin, Quota, pinned
 from packer.similarity import METRICS, Metric
+from packer.validation import STAGE
 
 __all__ = ["cap", "distinct", "exclusive", "needs", "pin", "quota"]
+
+SHOWN: Final = 5
+"""So many chunks are named in a warning; its `ids` have them all."""
 
 Unit: TypeAlias = Literal["chunks", "tokens"]
 UNITS: Final = ("chunks", "tokens")
@@ -28,10 +32,44 @@ class PinStage(Constraint):
     condition: Condition = condition()
 
     def __call__(self, pool: Pool, /) -> Pool:
-        bound = pool.bind(Pin(repr(self), self.condition))
-        if len(pool) and not pinned(bound.rules[-1:], pool.metadata).any():
+        rule = Pin(repr(self), self.condition)
+        bound, matches = pool.bind(rule), pinned((rule,), pool.metadata).any()
+        gone = _gone(pool, self.condition, early=bool(matches))
+        if gone:
+            told = ", ".join(f"{id_!r} ({words})" for id_, words in gone[:SHOWN])
+            told += f" and {len(gone) - SHOWN} more" if len(gone) > SHOWN else ""
+            message = f"{self!r} wants in what is out before it: {told}"
+            return bound.warn("unmatched-pin", message, ids=[id_ for id_, _ in gone])
+        if len(pool) and not matches:
             return bound.warn("unmatched-pin", f"no chunk meets {self!r}")
         return bound
+
+
+def _gone(pool: Pool, condition: Condition, *, early: bool) -> list[tuple[str, str]]:
+    """The ids of what meets the condition and is out, and why; `early`: before all stages only.
+
+    A repeat of an id counts where the chunk that has it now does not meet the condition.
+    """
+    table = pool.candidates
+    found = [
+        (out.id, _reason(out.reason, out.detail))
+        for out in pool.invalid
+        if condition.holds(out.metadata)
+    ]
+    for cut in pool.cuts:
+        for at, row in enumerate(cut.rows.tolist() if cut.stage == STAGE or not early else ()):
+            if condition.holds(table.metadata[row]):
+                same = cut.reason is Reason.DUPLICATE and any(
+                    table.id(other) == table.id(row) and condition.holds(table.metadata[other])
+                    for other in pool.table_rows.tolist()
+                )
+                if not same:
+                    found.append((table.id(row), _reason(cut.reason, cut.detail(at))))
+    return found
+
+
+def _reason(reason: Reason, detail: str | None) -> str:
+    return f"{reason}: {detail}" if detail else str(reason)
 
 
 def pin(condition: Condition) -> Constraint:
@@ -40,7 +78,8 @@ def pin(condition: Condition) -> Constraint:
     In code ``pin(field("source") == "system")``, in text ``pin(source == "system")``.
 
     The selector raises OVER_BUDGET when the pins alone do not fit, INFEASIBLE when another rule
-    forbids one.
+    forbids one.  The report warns (`unmatched-pin`) where nothing meets the condition, or where
+    what meets it was set aside before: invalid, blank, a repeat of an id.
 
     >>> from strategies import field
     >>> pin(field("source") == "system")

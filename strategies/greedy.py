@@ -103,7 +103,10 @@ class Density(Selector):
     obeys_rules = True
 
     def __call__(self, pool: Pool, /) -> Selection:
-        return _down(pool, np.lexsort((-pool.scores, -_per_token(pool.scores, pool.costs))))
+        return _down(pool, np.lexsort((-pool.scores, -self.worth(pool))))
+
+    def worth(self, pool: Pool, /) -> Floats:
+        return _per_token(pool.scores, pool.costs)
 
 
 def _per_token(scores: Floats, costs: Ints) -> Floats:
