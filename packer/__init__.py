@@ -18,29 +18,29 @@ The vocabulary of stages is the package `strategies`; importing neither imports 
 
 from typing import TYPE_CHECKING, Final
 
-from .algebra import Constraint, Filter, Order, Policy, Scoring, Selector, Stage
-from .budget import Budget
-from .errors import PackError
-from .facade import Packer, pack
 from .lazy_names import lazy_names
-from .pool import Pool
-from .records import (
-    Chunk,
-    Exclusion,
-    Optimality,
-    Packed,
-    PackedChunk,
-    Reason,
-    Report,
-    StageTrace,
-)
-from .selection import Layout, Selection
-from .template import Template
-from .tokens import TokenCounter, approximate, tokenizer, utf8_estimate, utf8_upper_bound
 
 if TYPE_CHECKING:
+    from .algebra import Constraint, Filter, Order, Policy, Scoring, Selector, Stage
     from .allotment import Section, sections
+    from .budget import Budget
+    from .errors import PackError
+    from .facade import Packer, pack
     from .plan import PackedPlan, Plan, PlanReport
+    from .pool import Pool
+    from .records import (
+        Chunk,
+        Exclusion,
+        Optimality,
+        Packed,
+        PackedChunk,
+        Reason,
+        Report,
+        StageTrace,
+    )
+    from .selection import Layout, Selection
+    from .template import Template
+    from .tokens import TokenCounter, approximate, tokenizer, utf8_estimate, utf8_upper_bound
     from .warming import warm
 
 __all__ = [
@@ -81,11 +81,39 @@ __all__ = [
 ]
 
 _HOMES: Final = {
+    "Constraint": "algebra",
+    "Filter": "algebra",
+    "Order": "algebra",
+    "Policy": "algebra",
+    "Scoring": "algebra",
+    "Selector": "algebra",
+    "Stage": "algebra",
+    "Section": "allotment",
+    "sections": "allotment",
+    "Budget": "budget",
+    "PackError": "errors",
+    "Packer": "facade",
+    "pack": "facade",
     "PackedPlan": "plan",
     "Plan": "plan",
     "PlanReport": "plan",
-    "Section": "allotment",
-    "sections": "allotment",
+    "Pool": "pool",
+    "Chunk": "records",
+    "Exclusion": "records",
+    "Optimality": "records",
+    "Packed": "records",
+    "PackedChunk": "records",
+    "Reason": "records",
+    "Report": "records",
+    "StageTrace": "records",
+    "Layout": "selection",
+    "Selection": "selection",
+    "Template": "template",
+    "TokenCounter": "tokens",
+    "approximate": "tokens",
+    "tokenizer": "tokens",
+    "utf8_estimate": "tokens",
+    "utf8_upper_bound": "tokens",
     "warm": "warming",
 }
 """The modules that are imported when one of their names is asked for."""

@@ -33,6 +33,7 @@ class Candidates:
 
     `scores` float64[m], finite; `tokens` int64[m], >= 0; `vectors` float32[m, d] as given (zero
     rows where `has_vector`, bool[m], is False), or None when no chunk has an embedding;
+    `squares` float32[m], the squared length of each, infinite or 0 where float32 cannot hold it;
     `source_rows` int64[m], the place of each in the caller's input.  `given_ids` and `texts` are
     None for arrays that came without.  `originals`: of each row whose text a stage shortened,
     what it was.
@@ -44,6 +45,7 @@ class Candidates:
     tokens: Ints
     metadata: Sequence[Mapping[str, object]]
     vectors: Vectors | None
+    squares: Vectors | None
     has_vector: Bools
     source_rows: Ints
     originals: Mapping[int, Original] = _NONE

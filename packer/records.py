@@ -334,7 +334,7 @@ class Report:
     def position_quality(self) -> float | None:
         """How well the best stand at the edges: 1.0 is the best arrangement, None under three.
 
-        Correlation of the score with closeness to the edges, |2i - (n-1)| / (n-1), divided by
+        Correlation of the score with closeness to the edges, ``|2i - (n-1)| / (n-1)``, divided by
         that of the best arrangement; None when all scores are equal.
         """
         return self._position_quality.value
