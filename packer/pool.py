@@ -26,7 +26,7 @@ from .columns import Candidates, Cut, Rows
 from .errors import InvalidParameter, InvalidStrategy, shown
 from .intake import ChunkLike, Intake, OnInvalid, estimates, from_arrays, from_chunks
 from .records import Exclusion, Optimality, Reason, Warning
-from .rules import Rule, in_order, pinned
+from .rules import Pin, Rule, in_order
 from .selection import Selection
 from .tokens import CountTokens, approximate, counts, is_estimate
 from .validation import STAGE, refusal
@@ -253,6 +253,23 @@ class Pool(Rows):
             self._above is not None and self._above[0].has_derived(name)
         )
 
+    @property
+    def pinned(self) -> Bools:
+        """bool[n]: the rows that a rule wants in; each pin's condition is read once in a call."""
+        found = np.zeros(len(self), np.bool_)
+        for rule in self.rules:
+            if isinstance(rule, Pin):
+                found |= self.meeting(rule)
+        return sealed(found)
+
+    def meeting(self, pin: Pin) -> Bools:
+        """bool[n]: the rows that meet the condition of a pin."""
+        return self.derive(
+            pin.stage,
+            lambda pool: sealed(np.array(pin.condition.each(pool.metadata), np.bool_)),
+            lambda mask, rows: sealed(mask[rows]),
+        )
+
     # -- verbs -----------------------------------------------------------------------------
 
     def at(self, stage: str) -> "Pool":
@@ -293,7 +310,7 @@ class Pool(Rows):
             raise InvalidStrategy(message, details={"stage": self.stage})
         why = _reason(reason)
         if self.rules and not kept.all():
-            kept = kept | pinned(self.rules, self.metadata)
+            kept = kept | self.pinned
         within = np.flatnonzero(kept)
         if len(within) == len(self):
             return self
@@ -390,7 +407,9 @@ class Pool(Rows):
             )
             raise InvalidStrategy(message, details={"stage": self.stage, "over": -left})
         if cuts:
-            rest &= ~np.isin(self.table_rows, np.concatenate([cut.rows for cut in cuts]))
+            ruled = np.zeros(len(self.candidates), np.bool_)
+            ruled[np.concatenate([cut.rows for cut in cuts])] = True
+            rest &= ~ruled[self.table_rows]
         out = rest.nonzero()[0]
         fits = costs[out] <= left
 

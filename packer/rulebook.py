@@ -16,14 +16,14 @@ from .errors import Infeasible, OverBudget
 from .metadata import names, present
 from .needing import edges
 from .pool import Pool
-from .quotas import numbered
+from .quotas import detail_of, keys_of, over
 from .records import Optimality, Reason
-from .rules import Distinct, Needs, Pin, Quota, pinned
+from .rules import Distinct, Needs, Pin, Quota
 from .selection import Selection
 from .similarity import features
 from .validation import STAGE
 
-__all__ = ["Rulebook", "rulebook"]
+__all__ = ["Rulebook", "refuse_without_room", "rulebook"]
 
 
 @final
@@ -132,7 +132,11 @@ class Rulebook:
         chosen = np.zeros(len(pool), np.bool_)
         chosen[rows] = True
         out = np.flatnonzero(~chosen)
-        codes = self._codes(out, chosen)
+        if not len(self.columns[6]) and not len(self.columns[8]) and not self.missing:
+            return pool.select(rows, cuts=over(pool, rows), detail=detail, optimality=optimality)
+        codes = kernels.rules.reasons(
+            sealed(out), frozen(chosen), self.costs, pool.capacity, self.columns
+        )
         cuts = [*self._over_quota(out, codes), *self._rivals(out, codes, chosen)]
         needy = out[codes == kernels.rules.NEEDS]
         unfit = out[codes == kernels.rules.BUDGET]
@@ -146,37 +150,14 @@ class Rulebook:
         cuts += self._needy(Reason.BUDGET, bundled, lambda _: words)
         return pool.select(rows, cuts=cuts, detail=detail, optimality=optimality)
 
-    def _codes(self, out: Ints, chosen: Bools) -> Ints:
-        """int64[len(out)]: why each row is not addable, as `kernels.rules.reasons` says it."""
-        rules, pool = kernels.rules, self.pool
-        if len(self.columns[6]) or len(self.columns[8]) or self.missing:
-            return rules.reasons(
-                sealed(out), frozen(chosen), self.costs, pool.capacity, self.columns
-            )
-        left = pool.capacity - int(pool.costs[chosen].sum())
-        codes = np.where(pool.costs[out] <= left, rules.ADDABLE, rules.BUDGET)
-        for number in reversed(range(len(self.quotas))):  # quotas alone: the first one counts
-            group, amount = self.columns[1][number], self.columns[2][number]
-            total = np.zeros(len(self.keys[number]) + 1, np.int64)  # the last is of no key
-            np.add.at(total, group[chosen], amount[chosen])
-            full = total[group[out]] + amount[out] > self.quotas[number].most
-            codes[full & (group[out] >= 0)] = rules.QUOTA + number
-        return codes
-
     def _over_quota(self, out: Ints, codes: Ints) -> list[Cut]:
         cuts = []
         for number, rule in enumerate(self.quotas):
             rows = out[codes == kernels.rules.QUOTA + number]
             if len(rows):
-                detail = self._quota_detail(number)
-                cuts.append(
-                    attrs.evolve(self.pool.cut(rule.reason, rows, detail), stage=rule.stage)
-                )
+                cut = self.pool.cut(rule.reason, rows, detail_of(rule, keys_of(self.pool, rule.by)))
+                cuts.append(attrs.evolve(cut, stage=rule.stage))
         return cuts
-
-    def _quota_detail(self, number: int) -> Callable[[int], str]:
-        rule, group, keys = self.quotas[number], self.columns[1][number], self.keys[number]
-        return lambda row: f"{rule.by} {keys[group[row]]!r} has all of its {rule.most} {rule.unit}"
 
     def _rivals(self, out: Ints, codes: Ints, chosen: Bools) -> list[Cut]:
         rows = out[codes == kernels.rules.RIVAL]
@@ -249,13 +230,15 @@ def rulebook(pool: Pool) -> Rulebook | None:
     """
     if not pool.rules:
         return None
-    _refuse_without_room(pool)
+    refuse_without_room(pool)
     quotas = tuple(rule for rule in pool.rules if isinstance(rule, Quota))
     group = np.full((len(quotas), len(pool)), -1, np.int64)
     amount = np.ones((len(quotas), len(pool)), np.int64)
     keys = []
     for number, rule in enumerate(quotas):
-        keys.append(numbered(pool.column(rule.by), group[number]))
+        found = keys_of(pool, rule.by)
+        keys.append(found.values)
+        group[number] = found.numbers
         if rule.unit == "tokens":
             amount[number] = pool.costs
     parent_at, parents, missing = _parents(pool)
@@ -263,7 +246,7 @@ def rulebook(pool: Pool) -> Rulebook | None:
     costs[list(missing)] = pool.capacity + 1
     rival_at, rivals, likeness, rival_by = _rival_columns(pool)
     columns = (
-        _pinned(pool),
+        pool.pinned,
         group,
         amount,
         np.array([rule.least for rule in quotas], np.int64),
@@ -287,7 +270,7 @@ def rulebook(pool: Pool) -> Rulebook | None:
     )
 
 
-def _refuse_without_room(pool: Pool) -> None:
+def refuse_without_room(pool: Pool) -> None:
     """Raise OVER_BUDGET when what a rule wants in is out because no room is left for any chunk."""
     table = pool.candidates
     rows = [
@@ -313,13 +296,6 @@ def _refuse_without_room(pool: Pool) -> None:
                 f"in a budget of {max(pool.call.limit, 0)} tokens; raise the budget"
             )
             raise OverBudget(message, details={"ids": tuple(wanted), "rule": rule.stage})
-
-
-def _pinned(pool: Pool) -> Bools:
-    """bool[n]: the rows that must be in; the metadata is read only where a rule pins."""
-    if any(isinstance(rule, Pin) for rule in pool.rules):
-        return pinned(pool.rules, pool.metadata)
-    return np.zeros(len(pool), np.bool_)
 
 
 def _parents(pool: Pool) -> tuple[Ints, Ints, dict[int, tuple[str, str]]]:

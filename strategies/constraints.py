@@ -11,8 +11,9 @@ from packer.algebra import Constraint
 from packer.conditions import Condition
 from packer.parameters import choice, condition, count, key, number, refusal
 from packer.pool import Pool
+from packer.quotas import keys_of
 from packer.records import Reason
-from packer.rules import UNBOUNDED, Distinct, Needs, Pin, Quota, pinned
+from packer.rules import UNBOUNDED, Distinct, Needs, Pin, Quota
 from packer.similarity import METRICS, Metric
 from packer.validation import STAGE
 
@@ -33,7 +34,7 @@ class PinStage(Constraint):
 
     def __call__(self, pool: Pool, /) -> Pool:
         rule = Pin(repr(self), self.condition)
-        bound, matches = pool.bind(rule), pinned((rule,), pool.metadata).any()
+        bound, matches = pool.bind(rule), pool.meeting(rule).any()
         gone = _gone(pool, self.condition, early=bool(matches))
         if gone:
             told = ", ".join(f"{id_!r} ({words})" for id_, words in gone[:SHOWN])
@@ -88,6 +89,12 @@ def pin(condition: Condition) -> Constraint:
     return PinStage(condition)
 
 
+def _bound(pool: Pool, rule: Quota) -> Pool:
+    """The pool with the rule, whose key is read here and not while the selector is at work."""
+    keys_of(pool, rule.by)
+    return pool.bind(rule)
+
+
 @final
 @attrs.frozen(repr=False)
 class Cap(Constraint):
@@ -96,7 +103,7 @@ class Cap(Constraint):
     by: str = key(default="source", kw_only=True)
 
     def __call__(self, pool: Pool, /) -> Pool:
-        return pool.bind(Quota(repr(self), self.by, 0, self.n, "chunks", Reason.QUOTA))
+        return _bound(pool, Quota(repr(self), self.by, 0, self.n, "chunks", Reason.QUOTA))
 
 
 def cap(n: int, *, by: str = "source") -> Constraint:
@@ -114,7 +121,7 @@ class Exclusive(Constraint):
     by: str = key(default="group")
 
     def __call__(self, pool: Pool, /) -> Pool:
-        return pool.bind(Quota(repr(self), self.by, 0, 1, "chunks", Reason.EXCLUSIVE))
+        return _bound(pool, Quota(repr(self), self.by, 0, 1, "chunks", Reason.EXCLUSIVE))
 
 
 def exclusive(by: str = "group") -> Constraint:
@@ -181,7 +188,7 @@ class QuotaStage(Constraint):
     def __call__(self, pool: Pool, /) -> Pool:
         most = UNBOUNDED if self.max is None else self.max
         rule = Quota(repr(self), self.by, self.min or 0, most, self.unit, Reason.QUOTA)
-        return pool.bind(rule)
+        return _bound(pool, rule)
 
 
 def quota(

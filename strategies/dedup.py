@@ -11,7 +11,6 @@ from packer.arrays import Floats, Ints, best_first, sealed
 from packer.parameters import choice, number
 from packer.pool import Pool
 from packer.records import Reason
-from packer.rules import pinned
 from packer.similarity import METRICS, features
 
 __all__ = ["dedup"]
@@ -58,7 +57,7 @@ def _order(pool: Pool) -> Ints:
     """The rows by score, but what a pin wants in first: it stays, so its copies go."""
     if not pool.rules:
         return best_first(pool.scores)
-    return np.lexsort((-pool.scores, ~pinned(pool.rules, pool.metadata)))
+    return np.lexsort((-pool.scores, ~pool.pinned))
 
 
 def _contained(pool: Pool, threshold: float) -> tuple[Pool, Ints, Floats]:
@@ -68,7 +67,7 @@ def _contained(pool: Pool, threshold: float) -> tuple[Pool, Ints, Floats]:
     """
     pool, found = features(pool, "jaccard")
     sizes = np.diff(found.indptr)
-    order = sealed(np.lexsort((-pool.scores, ~pinned(pool.rules, pool.metadata), -sizes)))
+    order = sealed(np.lexsort((-pool.scores, ~pool.pinned, -sizes)))
     survivor, share = kernels.containment.drop(found.indptr, found.grams, order, threshold)
     scores = np.array(pool.scores)
     inside = np.flatnonzero(survivor >= 0)

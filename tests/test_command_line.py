@@ -1168,7 +1168,10 @@ def test_explain_of_a_plan_names_the_section(small: str, plan: Path, tmp_path: P
     assert f"{id_} is in at position 0" in told
     assert "chosen: score" in told
     lost = run("explain", small, "nobody", "--plan", str(plan))
-    assert (lost.exit_code, "no chunk of any section has the id 'nobody'" in lost.stderr) == (2, True)
+    assert (lost.exit_code, "no chunk of any section has the id 'nobody'" in lost.stderr) == (
+        2,
+        True,
+    )
     twice = run("explain", small, "--plan", str(plan), "-p", "greedy")
     assert (twice.exit_code, "stands in the plan" in twice.stderr) == (2, True)
     bare = tmp_path / "bare.toml"
