@@ -1,6 +1,7 @@
 """Choosing under rules: what selectors do when the pool has some."""
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -61,53 +62,64 @@ def choose(book: Rulebook, order: Ints, *, stop: bool = False) -> Selection:
     return book.select(book.walk(possible, start, stop=stop))
 
 
+_Room: TypeAlias = tuple[bool, Ints, list[int]]
+"""Of a quota: whether it counts tokens, the key of each row, and what each key has left."""
+
+
 def _walk(pool: Pool, order: Ints, *, stop: bool) -> Ints | None:
     """The rows that go in under pins and quotas; None where a pin does not."""
-    pins = 0
-    if isinstance(pool.rules[0], Pin):  # pins come first
-        pinned = pool.pinned[order]
-        order = np.concatenate([order[pinned], order[~pinned]])
-        pins = int(np.count_nonzero(pinned))
-    quotas = [
+    rooms = [
         (rule.unit == "tokens", found.numbers, [rule.most] * len(found.values) + [UNBOUNDED])
         for rule, found in (
             (rule, keys_of(pool, rule.by)) for rule in pool.rules if isinstance(rule, Quota)
         )
-    ]  # of each key what is left, and last, where -1 points, that of no key
-    least, left = int(pool.costs.min(initial=0)), pool.capacity
+    ]  # the last, where -1 points, is of no key
     taken: list[int] = []
+    left, ended = pool.capacity, False
+    if isinstance(pool.rules[0], Pin):  # pins come first
+        pinned = pool.pinned[order]
+        pins, order = order[pinned], order[~pinned]
+        taken, left, _ = _block(pool, pins, rooms, left, stop=True)
+        if len(taken) < len(pins):
+            return None
+    least = int(pool.costs.min(initial=0))
     for begin in range(0, len(order), BLOCK):
-        if left < least and begin >= pins:
+        if left < least or ended:
             break
         rows = order[begin : begin + BLOCK]
-        if not stop and begin >= pins:
+        if not stop:
             rows = rows[pool.costs[rows] <= left]
-        costs = pool.costs[rows].tolist()
-        ones = [1] * len(costs)
-        each = [
-            (room, numbers[rows].tolist(), costs if of_tokens else ones)
-            for of_tokens, numbers, room in quotas
-        ]
-        for place, row in enumerate(rows.tolist()):
-            cost = costs[place]
-            if cost > left and not stop and begin + place >= pins:
-                continue
-            for room, keys, amounts in each:
-                if room[keys[place]] < amounts[place]:
-                    if begin + place < pins:
-                        return None
-                    break
-            else:
-                if cost <= left:
-                    for room, keys, amounts in each:
-                        room[keys[place]] -= amounts[place]
-                    left -= cost
-                    taken.append(row)
-                elif begin + place < pins:
-                    return None
-                else:
-                    return np.array(taken, np.int64)
+        more, left, ended = _block(pool, rows, rooms, left, stop=stop)
+        taken += more
     return np.array(taken, np.int64)
+
+
+def _block(
+    pool: Pool, rows: Ints, rooms: Sequence[_Room], left: int, *, stop: bool
+) -> tuple[list[int], int, bool]:
+    """What of these rows goes in, what is left of the budget, and whether it stopped."""
+    taken: list[int] = []
+    costs = pool.costs[rows].tolist()
+    ones = [1] * len(costs)
+    each = [
+        (room, numbers[rows].tolist(), costs if of_tokens else ones)
+        for of_tokens, numbers, room in rooms
+    ]
+    for place, row in enumerate(rows.tolist()):
+        cost = costs[place]
+        if cost > left and not stop:
+            continue
+        for room, keys, amounts in each:
+            if room[keys[place]] < amounts[place]:
+                break
+        else:
+            if cost > left:
+                return taken, left, True
+            for room, keys, amounts in each:
+                room[keys[place]] -= amounts[place]
+            left -= cost
+            taken.append(row)
+    return taken, left, False
 
 
 def enforce(pool: Pool, selection: Selection) -> Selection:
