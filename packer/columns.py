@@ -122,8 +122,12 @@ class Rows(ABC):
     def column(self, key: str) -> list[object]:
         """The values of a metadata key, None where a chunk lacks it or has NaN."""
         metadata = self.candidates.metadata
-        values = [metadata[row].get(key) for row in self.table_rows.tolist()]
-        return [present(value) if isinstance(value, float) else value for value in values]
+        if len(self.table_rows) < len(metadata):
+            metadata = self.metadata
+        values = [one.get(key) for one in metadata]
+        if any(issubclass(kind, float) for kind in set(map(type, values))):
+            return list(map(present, values))
+        return values
 
     def chunk(self, row: int) -> Chunk:
         """The record of a row, with its id and token count filled in."""

@@ -27,7 +27,7 @@ from .columns import Candidates, Cut, Rescoring, Rows
 from .errors import InvalidParameter, InvalidStrategy, shown
 from .intake import ChunkLike, Intake, OnInvalid, estimates, from_arrays, from_chunks
 from .records import Exclusion, Optimality, Reason, Warning
-from .rules import Rule, pinned
+from .rules import Pin, Rule, in_order
 from .selection import Selection
 from .tokens import CountTokens, approximate, counts, is_estimate
 from .validation import STAGE, refusal
@@ -257,6 +257,23 @@ class Pool(Rows):
             self._above is not None and self._above[0].has_derived(name)
         )
 
+    @property
+    def pinned(self) -> Bools:
+        """bool[n]: the rows that a rule wants in; each pin's condition is read once in a call."""
+        found = np.zeros(len(self), np.bool_)
+        for rule in self.rules:
+            if isinstance(rule, Pin):
+                found |= self.meeting(rule)
+        return sealed(found)
+
+    def meeting(self, pin: Pin) -> Bools:
+        """bool[n]: the rows that meet the condition of a pin."""
+        return self.derive(
+            pin.stage,
+            lambda pool: sealed(np.array(pin.condition.each(pool.metadata), np.bool_)),
+            lambda mask, rows: sealed(mask[rows]),
+        )
+
     # -- verbs -----------------------------------------------------------------------------
 
     def at(self, stage: str) -> "Pool":
@@ -264,8 +281,8 @@ class Pool(Rows):
         return self._but(stage=stage)
 
     def bind(self, rule: Rule) -> "Pool":
-        """The pool with one more rule, which the selector obeys."""
-        return self._but(rules=(*self.rules, rule))
+        """The pool with one more rule, which the selector obeys; the order of rules says nothing."""
+        return self if rule in self.rules else self._but(rules=in_order((*self.rules, rule)))
 
     def with_rules(self, rules: Iterable[Rule]) -> "Pool":
         """The same pool under these rules alone."""
@@ -297,7 +314,7 @@ class Pool(Rows):
             raise InvalidStrategy(message, details={"stage": self.stage})
         why = _reason(reason)
         if self.rules and not kept.all():
-            kept = kept | pinned(self.rules, self.metadata)
+            kept = kept | self.pinned
         within = np.flatnonzero(kept)
         if len(within) == len(self):
             return self
@@ -381,9 +398,11 @@ class Pool(Rows):
             return self
         return self._but(cutting=attrs.evolve(self.cutting, spare=tokens))
 
-    def warn(self, code: str, message: str, rows: Iterable[int] = ()) -> "Pool":
-        """The pool with a warning for the report, about these rows."""
-        named = [self.candidates.id(int(self.table_rows[row])) for row in rows]
+    def warn(
+        self, code: str, message: str, rows: Iterable[int] = (), ids: Iterable[str] = ()
+    ) -> "Pool":
+        """The pool with a warning for the report, about these rows, and ids that are in none."""
+        named = [self.candidates.id(int(self.table_rows[row])) for row in rows] + list(ids)
         warning = Warning(code, message, tuple(named))
         if warning in self.warnings:
             return self
@@ -416,7 +435,9 @@ class Pool(Rows):
             )
             raise InvalidStrategy(message, details={"stage": self.stage, "over": -left})
         if cuts:
-            rest &= ~np.isin(self.table_rows, np.concatenate([cut.rows for cut in cuts]))
+            ruled = np.zeros(len(self.candidates), np.bool_)
+            ruled[np.concatenate([cut.rows for cut in cuts])] = True
+            rest &= ~ruled[self.table_rows]
         out = rest.nonzero()[0]
         fits = costs[out] <= left
 

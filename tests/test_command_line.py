@@ -1181,3 +1181,29 @@ def test_the_plan_of_the_examples_fits() -> None:
     assert "\n\n# How to answer\nQ: " in found.stdout
     assert "\n\n# Documents\n[1] " in found.stdout
     assert -(-len(found.stdout.removesuffix("\n")) // 4) <= 700
+
+
+def test_explain_of_a_plan_names_the_section(small: str, plan: Path, tmp_path: Path) -> None:
+    whole = json.loads(run("pack", small, "--plan", str(plan), "-f", "json", "-q").stdout)
+    lines = run("explain", small, "--plan", str(plan)).stdout.splitlines()
+    parts = whole["sections"].values()
+    out = whole["report"]["sections"].values()
+    assert len(lines) == sum(len(part["chunks"]) for part in parts) + sum(
+        len(part["excluded"]) for part in out
+    )
+    name = next(name for name, part in whole["sections"].items() if "a" in str(part["chunks"]))
+    id_ = whole["sections"][name]["chunks"][0]["id"]
+    told = run("explain", small, id_, "--plan", str(plan)).stdout
+    assert told.startswith(f"section {name}, ")
+    assert f"{id_} is in at position 0" in told
+    assert "chosen: score" in told
+    lost = run("explain", small, "nobody", "--plan", str(plan))
+    assert (lost.exit_code, "no chunk of any section has the id 'nobody'" in lost.stderr) == (
+        2,
+        True,
+    )
+    twice = run("explain", small, "--plan", str(plan), "-p", "greedy")
+    assert (twice.exit_code, "stands in the plan" in twice.stderr) == (2, True)
+    bare = tmp_path / "bare.toml"
+    bare.write_text('budget = 40\n[[section]]\nname = "rules"\ntext = "Be kind."\n', "utf-8")
+    assert "rules is in at position 0" in run("explain", "rules", "--plan", str(bare)).stdout

@@ -5,7 +5,7 @@ control characters in it have an effect.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from packer.algebra import Policy, steps_of
+from packer.errors import InvalidParameter
 from packer.plan import PackedPlan, PlanReport
 from packer.records import Exclusion, Optimality, Packed, PackedChunk, Report, StageTrace
 from packer.selection import Layout, Selection
@@ -23,7 +24,15 @@ from packer.values import ScoreStep
 from .output import only, visible
 from .vocabulary import Entry
 
-__all__ = ["explain_one", "plan_tables", "reasons", "report_table", "stage_page", "stage_table"]
+__all__ = [
+    "explain_in_plan",
+    "explain_one",
+    "plan_tables",
+    "reasons",
+    "report_table",
+    "stage_page",
+    "stage_table",
+]
 
 LONGEST_ID: Final = 60
 """Characters of an id that a table shows; `packer explain` takes it in full."""
@@ -221,6 +230,23 @@ def explain_one(packed: Packed, policy: Policy, id_: str) -> RenderableType:
             why = only(packed, excluded=(out,)).why(id_)
             ended = scored | {stop: str(out.reason) + _detail(out)}
             parts += [_text(why), _way(stages, stop, ended), Text()]
+    return Group(*parts[:-1])
+
+
+def explain_in_plan(packed: PackedPlan, policies: Mapping[str, Policy], id_: str) -> RenderableType:
+    """As `explain_one`, below the name of each section that has a chunk with this id.
+
+    Raises INVALID_PARAMETER when none has.
+    """
+    packed.why(id_)  # raises for an unknown id
+    parts: list[RenderableType] = []
+    for name, part in packed.sections.items():
+        try:
+            told = explain_one(part, policies[name], id_)
+        except InvalidParameter:  # it has no such chunk
+            continue
+        allotted = f"{part.report.tokens_used:,} of {part.report.budget:,} tokens"
+        parts += [_text(f"section {name}, {allotted}"), told, Text()]
     return Group(*parts[:-1])
 
 
