@@ -26,6 +26,7 @@ from .mmr import mmr
 if TYPE_CHECKING:
     from .catalog import CATALOG
     from .constraints import cap, distinct, exclusive, needs, pin, quota
+    from .covering import coverage
     from .filters import max_candidates, threshold, top, where
     from .fusion import fuse
     from .options import from_options
@@ -51,6 +52,7 @@ __all__ = [
     "by_score",
     "cap",
     "chronological",
+    "coverage",
     "current",
     "custom",
     "decay",
@@ -95,6 +97,7 @@ _HOMES: Final = {
     "needs": "constraints",
     "pin": "constraints",
     "quota": "constraints",
+    "coverage": "covering",
     "max_candidates": "filters",
     "threshold": "filters",
     "top": "filters",

@@ -6,6 +6,7 @@ from typing import Final
 from packer.dsl import Catalog
 
 from .constraints import cap, distinct, exclusive, needs, pin, quota
+from .covering import coverage
 from .custom import custom
 from .dedup import dedup
 from .filters import max_candidates, threshold, top, where
@@ -59,6 +60,7 @@ CATALOG: Final[Catalog] = MappingProxyType(
         "prefix": prefix,
         "density": density,
         "mmr": mmr,
+        "coverage": coverage,
         "knapsack": knapsack,
         "custom": custom,
         # orders

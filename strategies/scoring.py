@@ -16,7 +16,7 @@ from packer.pool import Pool
 
 from ._dates import ages, warn_undated
 
-__all__ = ["boost", "decay", "normalize"]
+__all__ = ["boost", "decay", "minmax", "normalize"]
 
 Scale: TypeAlias = Literal["minmax", "sigmoid", "rank"]
 SCALES: Final = ("minmax", "sigmoid", "rank")
@@ -100,7 +100,8 @@ class Normalize(Scoring):
         return pool.rescore(_SCALES[self.scale](pool.scores))
 
 
-def _minmax(scores: Floats) -> Floats:
+def minmax(scores: Floats) -> Floats:
+    """float64[n]: (s - min) / (max - min) of one score or more; 1.0 for all when they are equal."""
     halves = scores / 2.0  # the difference of halves cannot overflow
     low, high = halves.min(), halves.max()
     if low == high:
@@ -123,7 +124,7 @@ def _rank(scores: Floats) -> Floats:
 
 
 _SCALES: Final[Mapping[Scale, Callable[[Floats], Floats]]] = {
-    "minmax": _minmax,
+    "minmax": minmax,
     "sigmoid": _sigmoid,
     "rank": _rank,
 }

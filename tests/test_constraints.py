@@ -26,6 +26,7 @@ from packer import (
 from strategies import (
     CATALOG,
     cap,
+    coverage,
     custom,
     dedup,
     density,
@@ -57,6 +58,7 @@ SELECTORS: list[Selector] = [
     density,
     prefix,
     mmr(0.6),
+    coverage(0.4, cost_power=1.0),
     knapsack,
     custom(lambda chunks, _: chunks[::-1]),
 ]
