@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .catalog import CATALOG
     from .constraints import cap, distinct, exclusive, needs, pin, quota
     from .covering import coverage
+    from .determinantal import dpp
     from .filters import max_candidates, threshold, top, where
     from .fusion import fuse
     from .options import from_options
@@ -60,6 +61,7 @@ __all__ = [
     "density",
     "distinct",
     "document",
+    "dpp",
     "exclusive",
     "field",
     "fresh",
@@ -98,6 +100,7 @@ _HOMES: Final = {
     "pin": "constraints",
     "quota": "constraints",
     "coverage": "covering",
+    "dpp": "determinantal",
     "max_candidates": "filters",
     "threshold": "filters",
     "top": "filters",

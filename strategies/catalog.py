@@ -9,6 +9,7 @@ from .constraints import cap, distinct, exclusive, needs, pin, quota
 from .covering import coverage
 from .custom import custom
 from .dedup import dedup
+from .determinantal import dpp
 from .filters import max_candidates, threshold, top, where
 from .greedy import density, greedy, prefix
 from .knapsack import knapsack
@@ -61,6 +62,7 @@ CATALOG: Final[Catalog] = MappingProxyType(
         "density": density,
         "mmr": mmr,
         "coverage": coverage,
+        "dpp": dpp,
         "knapsack": knapsack,
         "custom": custom,
         # orders

@@ -171,8 +171,8 @@ def coverage(
     the best fractional filling of the budget with what the others would add (Leskovec et al.
     2007), often far tighter.
 
-    Lazy (Minoux 1978): O(n^2 d / 2) for the first gains, O(n d) for each brought up to date;
-    memory O(n d), no similarity is kept.
+    Lazy (Minoux 1978): O(n^2 d / 2) for the first gains, then O(n d) for each row that is looked
+    at and O(n) where it is looked at again; memory O(n d), the similarities of 512 rows at most.
 
     Sources: Lin, Bilmes, "Multi-document summarization via budgeted maximization of submodular
     functions", NAACL 2010, and "A class of submodular functions for document summarization", ACL

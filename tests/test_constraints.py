@@ -31,6 +31,7 @@ from strategies import (
     dedup,
     density,
     distinct,
+    dpp,
     exclusive,
     field,
     greedy,
@@ -59,6 +60,7 @@ SELECTORS: list[Selector] = [
     prefix,
     mmr(0.6),
     coverage(0.4, cost_power=1.0),
+    dpp(0.4),
     knapsack,
     custom(lambda chunks, _: chunks[::-1]),
 ]

@@ -157,3 +157,23 @@ def test_a_row_that_is_near_to_two_comes_before_either() -> None:
     assert rows.tolist() == [1]
     assert value == pytest.approx(2.6, abs=1e-6)
     assert bound == pytest.approx(2.8, abs=1e-6)  # either end would add 0.2
+
+
+def test_more_rows_than_lines_are_kept_choose_the_same() -> None:
+    """Against a matrix, of more rows than the kernel keeps similarities of."""
+    n = coverage.LINES + 60
+    found = only_embeddings(clustered(n, 24, seed=7))
+    matrix = kernel_matrix(found).clip(0.0)
+    worth = frozen(np.random.default_rng(6).random(n))
+    none, ones = frozen(np.empty(0)), frozen(np.ones(n))
+    near, _ = coverage.totals(ones, *found)
+    rows, *_ = coverage.select(
+        worth, worth, ones, none, frozen(worth + near), ones, ints(ones), 25, *found
+    )
+    cover, expected = np.zeros(n), []
+    for _ in range(25):
+        gains = worth + np.maximum(matrix - cover, 0.0).sum(axis=1)
+        gains[expected] = -1.0
+        expected.append(int(gains.argmax()))
+        cover = np.maximum(cover, matrix[expected[-1]])
+    assert rows.tolist() == expected

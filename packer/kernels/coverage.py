@@ -5,7 +5,8 @@ much v is covered: by the greatest similarity to a row of the set (facility loca
 of the similarities, at most ``ceiling[v]`` (saturated coverage). Negative similarities count as 0,
 so the value is monotone and submodular: what a row adds only falls as the set grows.
 
-Similarities are computed when they are needed and never kept: no n x n matrix.
+Similarities are computed when they are needed, and kept for the `LINES` rows that were looked at
+first, which are mostly those that are looked at again: no n x n matrix.
 """
 
 import numpy as np
@@ -20,9 +21,13 @@ Vectors = npt.NDArray[np.float32]
 Flags = npt.NDArray[np.bool_]
 Grams = npt.NDArray[np.int32]
 Features = tuple[Vectors, Flags, Ints, Grams]
+Near = tuple[Floats, Ints, Grams]
 
 SLACK = 1.0 + 1e-9
 """More than the rounding of a sum in another order, so that a first bound is one."""
+
+LINES = 512
+"""Rows whose similarities to all rows are kept."""
 
 BLOCK = 32
 """Embeddings compared with each other while they are in the cache."""
@@ -107,7 +112,8 @@ def select(
     The rows, int64[k], in order; the value is that of them and of `start`. No set within the
     budget is worth more than the bound: the value and the best fractional filling of the budget
     with what each other row still adds (Leskovec et al. 2007). Exactly what scanning all rows at
-    every step gives. `rules` and `start` as in `mmr.select`. O(n size) time a gain, O(n) memory.
+    every step gives. `rules` and `start` as in `mmr.select`. O(n size) time for the first gain of
+    a row, O(n) for the next where its line was kept; memory O(LINES n).
     """
     rules = free(len(costs)) if rules is None else rules
     start = np.empty(0, np.int64) if start is None else start.copy()
@@ -138,6 +144,9 @@ def _select(
 ) -> tuple[Ints, float, float, int]:
     n = costs.size
     features = unit, embedded, indptr, grams
+    lines = np.empty((min(n, LINES) + 1, n), np.float64)
+    line_of = np.full(n + 1, -1, np.int64)  # of each row; the last: how many are kept, - 1
+    near = lines, line_of, marks
     state, left = started(start, costs, budget, rules)
     taken, closure = state[0], state[3]
     cover = np.zeros(n, np.float64)
@@ -146,8 +155,8 @@ def _select(
     picked = 0
     chosen = np.empty(n, np.int64)
     for row in start:
-        value += _gain(row, worth, weights, ceiling, cover, marks, features)
-        _cover(row, ceiling, cover, marks, features)
+        value += _gain(row, worth, weights, ceiling, cover, near, features)
+        _cover(row, ceiling, cover, near, features)
     gain = np.empty(n, np.float64)
     bound = np.empty(n, np.float64)
     seen = np.full(n, -1, np.int64)
@@ -166,7 +175,7 @@ def _select(
         # What is not addable now never will be.
         addable = costs[row] <= left and not taken[row]
         if addable and seen[row] < picked:
-            gain[row] = _gain(row, worth, weights, ceiling, cover, marks, features)
+            gain[row] = _gain(row, worth, weights, ceiling, cover, near, features)
             bound[row] = gain[row] if lead else gain[row] * rate[row]
             seen[row] = picked
             gains += 1
@@ -182,8 +191,8 @@ def _select(
                 left -= cost
                 for i in range(count):
                     added = closure[i]
-                    value += _gain(added, worth, weights, ceiling, cover, marks, features)
-                    _cover(added, ceiling, cover, marks, features)
+                    value += _gain(added, worth, weights, ceiling, cover, near, features)
+                    _cover(added, ceiling, cover, near, features)
                     chosen[picked] = added
                     picked += 1
                 if lead:
@@ -197,7 +206,7 @@ def _select(
     left = budget
     for row in range(n):
         if not taken[row] and costs[row] == 0:  # a rule keeps it out
-            more += _gain(row, worth, weights, ceiling, cover, marks, features)
+            more += _gain(row, worth, weights, ceiling, cover, near, features)
         elif not taken[row] and costs[row] <= budget:
             heap[size] = row
             size += 1
@@ -206,7 +215,7 @@ def _select(
     while size > 0 and left > 0:
         row = heap[0]
         if seen[row] < picked:
-            gain[row] = _gain(row, worth, weights, ceiling, cover, marks, features)
+            gain[row] = _gain(row, worth, weights, ceiling, cover, near, features)
             bound[row] = gain[row] / costs[row]
             seen[row] = picked
             gains += 1
@@ -230,47 +239,60 @@ def _order(heap: Ints, size: int, bound: Floats, scores: Floats) -> None:
 
 
 @kernel
+def _line(row: int, near: Near, features: Features) -> int:
+    """Where `lines` has the similarities of a row to all rows, negative ones as 0. O(n size)."""
+    lines, line_of, marks = near
+    unit, embedded, indptr, grams = features
+    n = embedded.size
+    if line_of[row] >= 0:
+        return int(line_of[row])
+    place = line_of[n] + 1
+    if place + 1 < lines.shape[0]:
+        line_of[n] = place
+        line_of[row] = place
+    if indptr[n] > 0:
+        trigrams.mark(indptr, grams, row, marks)
+    for other in range(n):
+        if embedded[row] and embedded[other]:
+            value = cosine.similarity(unit, row, other)
+        else:
+            value = trigrams.marked(indptr, grams, row, marks, other)
+        lines[place, other] = max(value, 0.0)
+    return int(place)
+
+
+@kernel
 def _gain(
     row: int,
     worth: Floats,
     weights: Floats,
     ceiling: Floats,
     cover: Floats,
-    marks: Grams,
+    near: Near,
     features: Features,
 ) -> float:
-    """What a row adds to the value. It only falls as `cover` grows, rounding included. O(n size)."""
-    unit, embedded, indptr, grams = features
-    if indptr[indptr.size - 1] > 0:
-        trigrams.mark(indptr, grams, row, marks)
+    """What a row adds to the value. It only falls as `cover` grows, rounding included."""
+    lines = near[0]
+    line = _line(row, near, features)
     total = 0.0
-    for other in range(weights.size):
-        if weights[other] == 0.0:
-            continue
-        if embedded[row] and embedded[other]:
-            value = cosine.similarity(unit, row, other)
-        else:
-            value = trigrams.marked(indptr, grams, row, marks, other)
-        if ceiling.size:
-            value = min(max(value, 0.0), ceiling[other] - cover[other])
-        else:
-            value = max(value - cover[other], 0.0)
-        total += weights[other] * value
+    if ceiling.size:
+        for other in range(weights.size):
+            value = min(lines[line, other], ceiling[other] - cover[other])
+            total += weights[other] * value
+    else:
+        for other in range(weights.size):
+            value = max(lines[line, other] - cover[other], 0.0)
+            total += weights[other] * value
     return float(worth[row]) + total
 
 
 @kernel
-def _cover(row: int, ceiling: Floats, cover: Floats, marks: Grams, features: Features) -> None:
-    """Bring `cover` up to date with a row that is in now. O(n size)."""
-    unit, embedded, indptr, grams = features
-    if indptr[indptr.size - 1] > 0:
-        trigrams.mark(indptr, grams, row, marks)
+def _cover(row: int, ceiling: Floats, cover: Floats, near: Near, features: Features) -> None:
+    """Bring `cover` up to date with a row that is in now."""
+    lines = near[0]
+    line = _line(row, near, features)
     for other in range(cover.size):
-        if embedded[row] and embedded[other]:
-            value = cosine.similarity(unit, row, other)
-        else:
-            value = trigrams.marked(indptr, grams, row, marks, other)
-        value = max(value, 0.0)
+        value = lines[line, other]
         if ceiling.size:
             cover[other] = min(cover[other] + value, ceiling[other])
         else:
