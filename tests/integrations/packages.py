@@ -1,0 +1,31 @@
+"""Packages that the integrations are tested with, and that a developer may not have."""
+
+import importlib
+import os
+import warnings
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+REQUIRED = "PACKER_REQUIRE_INTEGRATIONS"
+"""With this variable set, what is missing fails; otherwise its tests are skipped and say so."""
+
+os.environ.setdefault("ANONYMIZED_TELEMETRY", "False")  # Chroma
+os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")
+
+
+def need(*names: str) -> Any:
+    """The first of these packages; a module of tests whose packages are missing is skipped."""
+    found: list[ModuleType] = []
+    for name in names:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                found.append(importlib.import_module(name))
+            except ModuleNotFoundError as error:
+                if os.environ.get(REQUIRED):
+                    raise
+                reason = f"{error.name} is not installed; `make test-integrations` installs it"
+                pytest.skip(reason, allow_module_level=True)
+    return found[0]
