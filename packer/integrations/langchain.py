@@ -8,7 +8,7 @@ Needs the extra ``chunk-packer[langchain]``.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 try:
     from langchain_core.callbacks import (
@@ -40,7 +40,7 @@ from packer.template import Template
 from packer.tokens import CountTokens, approximate
 
 from .natives import note, pack_natives, policy_of, summary
-from .scores import Metric, checked_metric, score
+from .scores import RANK, Kind, checked_kind, scores
 
 __all__ = ["PackDocuments", "ScoredRetriever"]
 
@@ -72,8 +72,8 @@ class PackDocuments(
     documents that come without a pair.  `embeddings`: a `VectorStore` (vectors are fetched by
     the documents' ids), an `Embeddings` object, or a function from the documents to as many
     vectors, which may be async under `ainvoke`; asked once a call.  `report_key`: the metadata
-    key under which every document carries its place, score, tokens and the report's summary;
-    None leaves metadata alone.  `on_packed`: called with the whole `Packed`, also when nothing
+    key under which every document carries its place, score and tokens, the first one also the
+    report's summary; None leaves metadata alone.  `on_packed`: called with the whole `Packed`, also when nothing
     is in.
 
     Raises PackError: what `packer.pack` raises, INVALID_PARAMETER for a metric that contradicts a
@@ -99,7 +99,7 @@ class PackDocuments(
         policy: Policy | str,
         *,
         budget: int | Budget,
-        metric: Metric | Literal["rank"],
+        metric: Kind,
         score_key: str | None = None,
         embeddings: VectorStore | Embeddings | Embed | None = None,
         overhead: int = 0,
@@ -113,7 +113,7 @@ class PackDocuments(
         super().__init__(
             policy=policy_of(policy),
             budget=budget,
-            metric=metric if metric == "rank" else checked_metric(metric),
+            metric=checked_kind(metric),
             score_key=score_key,
             embeddings=_checked_embeddings(embeddings),
             overhead=overhead,
@@ -124,7 +124,7 @@ class PackDocuments(
             on_packed=on_packed,
             **given,
         )
-        if metric == "rank" and score_key is not None:
+        if metric == RANK and score_key is not None:
             text = f'metric="rank" looks at no score; leave out score_key={score_key!r}, or name the metric'
             raise InvalidParameter(text, details={"parameter": "metric", "score_key": score_key})
         self._packer()  # a bad argument fails here, not in the first request
@@ -230,7 +230,7 @@ class PackDocuments(
         return {key: value for key, value in document.metadata.items() if key != self.report_key}
 
     def _scored(self, given: Sequence[Scored]) -> tuple[list[Document], list[float]]:
-        documents, scores = [], []
+        documents, values = [], []
         for at, item in enumerate(given):
             paired = isinstance(item, tuple | list) and len(item) == 2
             document, value = item if paired else (item, None)
@@ -238,31 +238,27 @@ class PackDocuments(
                 text = f"item {at} is {shown(item)}; give Documents or (Document, score) pairs"
                 raise InvalidChunk(text, details={"position": at, "value": item})
             documents.append(document)
-            if self.metric == "rank":
-                scores.append((len(given) - at) / len(given))
-            else:
-                where = f"document {at}" + (f" ({document.id!r})" if document.id else "")
-                number = value if paired else self._named_score(document, where)
-                mend = (
-                    "give a number" if paired else f"see what writes metadata[{self.score_key!r}]"
-                )
-                scores.append(score(number, self.metric, where=where, mend=mend))
-        return documents, scores
+            if not paired and self.metric != RANK:
+                value = self._named_score(document, at)
+            values.append(value)
+        ids = [document.id for document in documents]
+        mend = f"see what writes metadata[{self.score_key!r}], or the pair"
+        return documents, scores(values, ids, self.metric, mend=mend)
 
-    def _named_score(self, document: Document, where: str) -> Any:
+    def _named_score(self, document: Document, at: int) -> Any:
         if self.score_key is not None and self.score_key in document.metadata:
             return document.metadata[self.score_key]
         if self.score_key is None:
             fault = "has no score, and no score_key says where in its metadata one is"
         else:
-            fault = (
-                f"has no metadata[{self.score_key!r}] (it has {shown(sorted(document.metadata))})"
-            )
+            has = shown(sorted(document.metadata))
+            fault = f"has no metadata[{self.score_key!r}] (it has {has})"
+        where = f"document {at}" if document.id is None else f"document {at} ({document.id!r})"
         text = (
             f"{where} {fault}; pass (document, score) pairs, a retriever that writes scores "
             '(ScoredRetriever) and score_key=..., or metric="rank" where the order is all there is'
         )
-        raise InvalidChunk(text, details={"score_key": self.score_key, "where": where})
+        raise InvalidChunk(text, details={"score_key": self.score_key, "position": at})
 
     # -- embeddings ------------------------------------------------------------------------
 

@@ -82,22 +82,25 @@ def summary(report: Report) -> dict[str, Any]:
     }
 
 
-def note(chunk: PackedChunk, report: dict[str, Any]) -> dict[str, Any]:
-    """What a packed document carries: its place, score and tokens, and the report's summary.
+def note(chunk: PackedChunk, report: dict[str, Any] | None = None) -> dict[str, Any]:
+    """What a packed document carries: its place, score and tokens; the first one the report, too.
 
-    The summary is one object for all documents of a call.
+    >>> note(PackedChunk("a", "text", 0.5, 1, 0), {"budget": 9})["report"]
+    {'budget': 9}
+    >>> note(PackedChunk("b", "text", 0.25, 1, 1), {"budget": 9})
+    {'id': 'b', 'position': 1, 'score': 0.25, 'tokens': 1}
     """
-    shortened = {} if chunk.original_tokens is None else {"original_tokens": chunk.original_tokens}
-    merged = {"merged_from": list(chunk.merged_from)} if chunk.merged_from else {}
-    return {
+    own: dict[str, Any] = {
         "id": chunk.id,
         "position": chunk.position,
         "score": chunk.score,
         "tokens": chunk.tokens,
-        **shortened,
-        **merged,
-        "report": report,
     }
+    if chunk.original_tokens is not None:
+        own["original_tokens"] = chunk.original_tokens
+    if chunk.merged_from:
+        own["merged_from"] = list(chunk.merged_from)
+    return own if report is None or chunk.position else {**own, "report": report}
 
 
 def _plain(record: "attrs.AttrsInstance") -> dict[str, Any]:

@@ -21,12 +21,28 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from packer.errors import InvalidChunk, InvalidParameter, shown
 
-__all__ = ["METRICS", "Metric", "checked_metric", "refuse_ascending", "score", "scores"]
+__all__ = [
+    "METRICS",
+    "RANK",
+    "Kind",
+    "Metric",
+    "checked_kind",
+    "checked_metric",
+    "refuse_ascending",
+    "score",
+    "scores",
+]
 
 Metric: TypeAlias = Literal[
     "similarity", "cosine_distance", "l2", "l2_squared", "negative_inner_product"
 ]
 """What kind of number a store gives."""
+
+Kind: TypeAlias = Metric | Literal["rank"]
+"""The same, or that only the order of the documents counts."""
+
+RANK: Final = "rank"
+"""Documents that come best first and have no score, or one that means nothing."""
 
 METRICS: Final[tuple[Metric, ...]] = get_args(Metric)
 
@@ -49,18 +65,34 @@ def checked_metric(metric: object) -> Metric:
     raise InvalidParameter(message, details={"parameter": "metric", "value": metric})
 
 
+def checked_kind(metric: object) -> Kind:
+    """The metric, or "rank", or INVALID_PARAMETER that names them all."""
+    if metric == RANK:
+        return "rank"
+    try:
+        return checked_metric(metric)
+    except InvalidParameter as error:
+        message = f"{error.message}, or 'rank' where their order is all that counts"
+        raise InvalidParameter(message, details=error.details) from None
+
+
 def scores(
-    values: Sequence[Any], ids: Sequence[str | None], metric: Metric, *, mend: str
+    values: Sequence[Any], ids: Sequence[str | None], metric: Kind, *, mend: str
 ) -> list[float]:
     """The score of each value.  `ids` and `mend` (what to do about a missing one) serve the errors.
+
+    Under "rank" the first of n has the score 1, the last 1/n, whatever the values are.
 
     Raises INVALID_CHUNK for a value that is no finite number, INVALID_PARAMETER for one that the
     metric cannot have.
 
     >>> scores([0.0, 3.0], ["near", "far"], "l2", mend="")
     [1.0, 0.25]
+    >>> scores([None, None], ["first", "second"], "rank", mend="")
+    [1.0, 0.5]
     """
-    checked_metric(metric)
+    if metric == "rank":
+        return [(len(values) - at) / len(values) for at in range(len(values))]
     return [
         score(value, metric, where=_where(at, ids[at]), mend=mend)
         for at, value in enumerate(values)
