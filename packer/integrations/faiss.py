@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from packer.errors import InvalidChunk, InvalidParameter, shown
 from packer.records import Chunk
@@ -13,7 +14,7 @@ from .scores import Metric, checked_metric
 
 __all__ = ["from_faiss"]
 
-ByLabel: TypeAlias = Sequence[Any] | Mapping[int, Any] | Callable[[int], Any]
+ByLabel: TypeAlias = Sequence[Any] | npt.NDArray[Any] | Mapping[int, Any] | Callable[[int], Any]
 """A value for each label: in the index's order, by label, or by a function such as `reconstruct`."""
 
 _NOTHING = -1
@@ -57,7 +58,7 @@ def from_faiss(
         )
         raise InvalidParameter(message, details={"parameter": "labels"})
     if places.ndim == 2:
-        row = one_query(len(places), query, "the answer")
+        row = one_query(len(places), query, "the search")
         numbers, places = numbers[row], places[row]
     found = places != _NOTHING
     at = [int(label) for label in places[found]]

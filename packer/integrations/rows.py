@@ -136,27 +136,32 @@ def one_query(count: int, query: int | None, what: str) -> int:
 
 
 def as_rows(rows: Any, store: str) -> list[Mapping[str, Any]]:
-    """Rows as mappings: a list of them, an Arrow table, a data frame, a query, named tuples.
+    """Rows as mappings: a list of them, an Arrow table, a data frame, a query, a driver's rows.
 
     Raises INVALID_CHUNK, with the place, for a row without names.
     """
-    if callable(frame := getattr(rows, "to_dict", None)) and hasattr(rows, "columns"):
-        return list(frame("records"))  # pandas
     for name in _MADE_BY:
         make: Callable[[], Any] | None = getattr(rows, name, None)
         if callable(make):
             rows = make()
             break
-    out = []
-    for at, row in enumerate(rows):
-        named = row if isinstance(row, Mapping) else getattr(row, "_mapping", None)
-        if named is None and hasattr(row, "_asdict"):
-            named = row._asdict()
-        if not isinstance(named, Mapping):
-            message = (
-                f"row {at} of {store} is {shown(row)}, a row without column names; give mappings "
-                "or named tuples"
-            )
-            raise InvalidChunk(message, details={"position": at, "value": row})
-        out.append(named)
-    return out
+    else:
+        if callable(frame := getattr(rows, "to_dict", None)):  # pandas
+            rows = frame("records")
+    return [_named(row, at, store) for at, row in enumerate(rows)]
+
+
+def _named(row: Any, at: int, store: str) -> Mapping[str, Any]:
+    if isinstance(row, Mapping):
+        return row
+    if isinstance(named := getattr(row, "_mapping", None), Mapping):  # SQLAlchemy
+        return named
+    if callable(as_dict := getattr(row, "_asdict", None)):
+        return dict(as_dict())
+    if callable(getattr(row, "keys", None)):  # asyncpg, sqlite3
+        return dict(row)
+    message = (
+        f"row {at} of {store} is {shown(row)}, a row without column names; give mappings or "
+        "named tuples"
+    )
+    raise InvalidChunk(message, details={"position": at, "value": row})

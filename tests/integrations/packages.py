@@ -17,6 +17,15 @@ os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")
 
 def need(*names: str) -> Any:
     """The first of these packages; a module of tests whose packages are missing is skipped."""
+    return _found(names, whole_module=True)
+
+
+def need_in_test(*names: str) -> Any:
+    """The first of these packages; the test at hand is skipped where one is missing."""
+    return _found(names, whole_module=False)
+
+
+def _found(names: tuple[str, ...], *, whole_module: bool) -> Any:
     found: list[ModuleType] = []
     for name in names:
         with warnings.catch_warnings():
@@ -27,5 +36,5 @@ def need(*names: str) -> Any:
                 if os.environ.get(REQUIRED):
                     raise
                 reason = f"{error.name} is not installed; `make test-integrations` installs it"
-                pytest.skip(reason, allow_module_level=True)
+                pytest.skip(reason, allow_module_level=whole_module)
     return found[0]

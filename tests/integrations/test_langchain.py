@@ -10,7 +10,7 @@ from packer import Budget, Chunk, PackError, Template, pack
 from strategies import custom, dedup, greedy, mmr, parse, top, trim, ushape
 
 from .library import BEST, DOCUMENTS, QUERY, SOURCES, cosine, embed
-from .packages import need
+from .packages import need, need_in_test
 
 need("langchain_core", "langchain_classic")
 
@@ -292,6 +292,31 @@ def test_a_store_gives_its_vectors_by_id(store: Any) -> None:
     )
     for chunk in asked:
         assert np.array_equal(chunk.embedding, np.array(embed([chunk.content])[0], np.float32))
+
+
+def test_chroma_gives_its_vectors_by_id() -> None:
+    chroma = need_in_test("langchain_chroma")
+    filled = chroma.Chroma(
+        "langchain", Words(), collection_configuration={"hnsw": {"space": "cosine"}}
+    )
+    filled.add_texts(list(DOCUMENTS.values()), ids=list(DOCUMENTS))
+    retriever = ContextualCompressionRetriever(
+        base_retriever=ScoredRetriever(store=filled, k=6),
+        base_compressor=PackDocuments(
+            POLICY, budget=40, metric="cosine_distance", score_key="score", embeddings=filled
+        ),
+    )
+    assert ids(retriever.invoke(QUERY)) == packed_by_hand(40)
+
+
+def test_a_store_that_cannot_be_read_back() -> None:
+    class Other(InMemoryVectorStore):
+        def __init__(self) -> None:
+            self.embedding = Words()
+
+    packing = PackDocuments(greedy, budget=50, metric="rank", embeddings=Other())
+    with pytest.raises(PackError, match="embeddings= is a Other, which has no common way"):
+        packing.invoke([Document("x", id="x")])
 
 
 def test_a_document_that_the_store_does_not_know(store: Any) -> None:

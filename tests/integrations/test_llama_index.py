@@ -21,6 +21,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms.mock import MockLLM
 from llama_index.core.schema import ImageNode, MetadataMode, NodeWithScore, QueryBundle, TextNode
 from llama_index.core.utils import get_tokenizer
+from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
 from packer.integrations.llama_index import PackNodes
 
@@ -265,6 +266,41 @@ def test_embeddings_come_from_whoever_is_asked(index: Any, *, wait: bool) -> Non
         for name, vector in seen.items():
             assert np.array_equal(vector, np.array(embed([DOCUMENTS[name]])[0], np.float32))
     assert set(vectors_seen(None, nodes, wait=wait).values()) == {None}
+
+
+class Nodes(BasePydanticVectorStore):
+    """A store that keeps whole nodes, in any order."""
+
+    stores_text: bool = True
+    kept: dict[str, Any] = {}  # noqa: RUF012  # pydantic copies a default
+
+    @property
+    def client(self) -> Any:
+        return None
+
+    def add(self, nodes: Sequence[Any], **_: Any) -> list[str]:
+        self.kept.update({one.node_id: one for one in nodes})
+        return ids(nodes)
+
+    def delete(self, ref_doc_id: str, **_: Any) -> None:
+        raise NotImplementedError
+
+    def query(self, query: Any, **_: Any) -> Any:
+        raise NotImplementedError
+
+    def get_nodes(self, node_ids: Any = None, filters: Any = None) -> list[Any]:
+        return [one for id_, one in self.kept.items() if id_ in node_ids]
+
+
+def test_a_store_that_keeps_nodes_gives_their_embeddings() -> None:
+    store = Nodes()
+    store.add(
+        [TextNode(text=name, id_=name, embedding=[float(at)]) for at, name in enumerate("abc")]
+    )
+    seen = vectors_seen(store, [node("c", "c"), node("a", "a")], wait=False)
+    assert {name: vector.tolist() for name, vector in seen.items()} == {"c": [2.0], "a": [0.0]}
+    with pytest.raises(PackError, match="the Nodes given as embeddings= has no vector"):
+        vectors_seen(store, [node("d", "d")], wait=False)
 
 
 def test_only_nodes_without_an_embedding_are_asked_for() -> None:
