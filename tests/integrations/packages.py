@@ -1,6 +1,7 @@
 """Packages that the integrations are tested with, and that a developer may not have."""
 
 import importlib
+import importlib.util
 import os
 import warnings
 from types import ModuleType
@@ -38,3 +39,13 @@ def _found(names: tuple[str, ...], *, whole_module: bool) -> Any:
                 reason = f"{error.name} is not installed; `make test-integrations` installs it"
                 pytest.skip(reason, allow_module_level=whole_module)
     return found[0]
+
+
+def missing(*names: str) -> bool:
+    """Whether one of these packages is not there, and may be: never where they are required."""
+    return not os.environ.get(REQUIRED) and not all(map(_is_there, names))
+
+
+def _is_there(name: str) -> bool:
+    top, _, _ = name.partition(".")  # looking for a.b imports a
+    return importlib.util.find_spec(top) is not None
