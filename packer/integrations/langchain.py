@@ -172,7 +172,7 @@ class PackDocuments(
     # -- what they share -------------------------------------------------------------------
 
     def _packer(self) -> Packer:
-        """Made for every call, some microseconds, so that it is what the fields now say."""
+        """Made for every call, so that it is what the fields say now (`model_copy`, configurable fields)."""
         return Packer(
             policy_of(self.policy),
             budget=self.budget,
