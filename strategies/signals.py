@@ -56,9 +56,8 @@ class Lexical(Scoring):
         matches = bm25(_counts(pool, query_terms(pool.query, self.language), self.language))
         best = matches.max()
         if not best:
-            pool = pool.warn(
-                "unmatched-query", f"no word of the query is in a chunk of {pool.stage}"
-            )
+            message = f"{pool.stage} finds no word of the query in any chunk, so it adds nothing"
+            pool = pool.warn("unmatched-query", message)
         score = minmax(pool.scores)
         shares = self.weight * (matches / best if best else matches)
         return pool.rescore(score + shares, parts={"score": score, "bm25": shares})

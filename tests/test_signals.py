@@ -103,7 +103,9 @@ def test_a_query_that_matches_nothing_leaves_minmax_and_warns(query: str) -> Non
     )
     assert [chunk.id for chunk in packed] == ["b", "a"]
     [warning] = [one for one in packed.report.warnings if one.code == "unmatched-query"]
-    assert "lexical(1.0)" in warning.message
+    assert warning.message == (
+        "lexical(1.0) finds no word of the query in any chunk, so it adds nothing"
+    )
 
 
 def test_without_a_query_lexical_says_what_to_pass() -> None:
