@@ -12,7 +12,7 @@ from packer.rulebook import rulebook
 from packer.ruled_selection import choose
 from packer.selection import Selection
 
-__all__ = ["density", "fill", "greedy", "prefix"]
+__all__ = ["density", "fill", "greedy", "per_token", "prefix"]
 
 
 def fill(order: Ints, costs: Ints, capacity: int) -> Ints:
@@ -103,10 +103,10 @@ class Density(Selector):
     obeys_rules = True
 
     def __call__(self, pool: Pool, /) -> Selection:
-        return _down(pool, np.lexsort((-pool.scores, -_per_token(pool.scores, pool.costs))))
+        return _down(pool, np.lexsort((-pool.scores, -per_token(pool.scores, pool.costs))))
 
 
-def _per_token(scores: Floats, costs: Ints) -> Floats:
+def per_token(scores: Floats, costs: Ints) -> Floats:
     """float64[n]: score per token; a free chunk is worth +-infinity, by its sign."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where((costs == 0) & (scores == 0), 0.0, scores / costs)

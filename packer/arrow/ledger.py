@@ -64,7 +64,7 @@ class Ledger:
 
     def __init__(self, batch: Retrieved, *, details: bool) -> None:
         self._batch = batch
-        self._details = details
+        self.details = details
         self._picked: list[Picked] = []
         self._excluded: list[Excluded] = []
         self._used = np.zeros(len(batch), np.int64)
@@ -131,7 +131,7 @@ class Ledger:
             tokens=tokens,
             reason=cut.reason,
             stage=cut.stage,
-            details=[detail(pool, cut, at) for at in range(len(cut))] if self._details else None,
+            details=[detail(pool, cut, at) for at in range(len(cut))] if self.details else None,
             near=None if near is None else start + table.source_rows[near],
             similarity=cut.similarity,
         )
@@ -148,7 +148,7 @@ class Ledger:
                 tokens=np.array([out.tokens for out in pool.invalid], np.int64),
                 reason=Reason.INVALID,
                 stage=pool.invalid[0].stage,
-                details=told if self._details else None,
+                details=told if self.details else None,
             )
         ]
 
@@ -254,7 +254,7 @@ class Ledger:
         return self._lists(rows, pa.StructArray.from_arrays(columns, fields=list(EXCLUDED)))
 
     def _told(self, parts: Sequence[Excluded], order: Ints) -> Any:
-        if not self._details:
+        if not self.details:
             return pa.nulls(len(order), pa.string())
         whole: list[Any] = []
         loose: list[Any] = []

@@ -2,12 +2,14 @@
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import attrs
+import numpy as np
 import pyarrow as pa
 
 from packer.algebra import Policy
+from packer.arrays import Ints
 from packer.budget import Budget, available
 from packer.call import Call, checked_call
 from packer.errors import InvalidBudget, InvalidParameter, PackError, shown
@@ -20,8 +22,12 @@ from .ledger import Ledger
 from .retrieved import Retrieved, retrieved
 from .rows import Source
 from .schema import Checked, Names, added_fields, checked, plain
+from .together import UNLIMITED, Program, program
 
 __all__ = ["OnError", "pack_batch"]
+
+ROWS: Final = 1024
+"""Rows that are packed at a time, so that what a stage makes of them stays small."""
 
 OnError: TypeAlias = Literal["raise", "set-aside"]
 
@@ -102,6 +108,7 @@ def pack_batch(
         names=Names(candidates_column, query_column, budget_column, _carried(carry)),
         on_error=on_error,
         details=details,
+        program=None if template is not None else program(policy),
     )
     found = checked(batch.schema, job.names, template=template is not None)
     if isinstance(batch, pa.RecordBatch):
@@ -121,6 +128,7 @@ class _Job:
     names: Names
     on_error: OnError
     details: bool
+    program: Program | None
 
     @property
     def templated(self) -> bool:
@@ -154,49 +162,79 @@ def _in_turn(table: Any, found: Checked, job: _Job) -> Iterator[Any]:
 
 def _packed(batch: Any, found: Checked, job: _Job, first: int) -> Any:
     """The batch with its new columns; its first row is the row `first` of what was given."""
+    parts = [
+        _columns(batch.slice(start, ROWS), found, job, first + start)
+        for start in range(0, max(batch.num_rows, 1), ROWS)
+    ]
+    added = [pa.concat_arrays(columns) for columns in zip(*parts, strict=True)]
+    schema = _schema(batch.schema, found, job)
+    return pa.RecordBatch.from_arrays([*batch.columns, *added], schema=schema)
+
+
+def _columns(batch: Any, found: Checked, job: _Job, first: int) -> list[Any]:
+    """The columns that a result adds to these rows."""
     names = job.names
     rows = retrieved(batch.column(names.candidates), found, job.call.count_tokens)
     ledger = Ledger(rows, details=job.details)
-    queries = _values(batch, names.query)
-    budgets = _values(batch, names.budget)
-    _one_by_one(rows, ledger, queries, budgets, job, first)
-    columns = [*batch.columns, *ledger.columns(found, template=job.templated)]
-    return pa.RecordBatch.from_arrays(columns, schema=_schema(batch.schema, found, job))
+    limits = _limits(batch, rows, ledger, job, first)
+    waiting = rows.given & (limits > 0)
+    if job.program is not None:
+        together = waiting & job.program.takes(rows)
+        if together.any():
+            job.program.run(rows, ledger, together, limits, job.call)
+        waiting &= ~together
+    if waiting.any():
+        _one_by_one(batch, rows, ledger, np.flatnonzero(waiting), limits, job, first)
+    return ledger.columns(found, template=job.templated)
 
 
-def _values(batch: Any, name: str | None) -> list[Any] | None:
-    return None if name is None else plain(batch.column(name)).to_pylist()
+def _limits(batch: Any, rows: Retrieved, ledger: Ledger, job: _Job, first: int) -> Ints:
+    """int64[r]: the budget of each row, 0 where there is none; above 2**62 is as 2**62."""
+    if job.names.budget is None:
+        assert job.limit is not None  # one of the two is given
+        return np.full(len(rows), min(job.limit, UNLIMITED))
+    limits = np.zeros(len(rows), np.int64)
+    given = plain(batch.column(job.names.budget)).to_pylist()
+    for row in np.flatnonzero(rows.given).tolist():
+        try:
+            limits[row] = min(_limit(given[row], job), UNLIMITED)
+        except InvalidBudget as error:
+            _refuse(error, row, ledger, job, first)
+    return limits
 
 
 def _one_by_one(
-    rows: Retrieved,
-    ledger: Ledger,
-    queries: list[Any] | None,
-    budgets: list[Any] | None,
-    job: _Job,
-    first: int,
+    batch: Any, rows: Retrieved, ledger: Ledger, waiting: Ints, limits: Ints, job: _Job, first: int
 ) -> None:
-    """Pack each row that has a list."""
+    """Pack each of these rows as `pack` does."""
     source = Source.of(rows, job.packer.on_invalid)
-    for row in rows.given.nonzero()[0].tolist():
+    queries = None if job.names.query is None else plain(batch.column(job.names.query)).to_pylist()
+    for row in waiting.tolist():
         try:
             call = job.call
             if queries is not None:
                 call = attrs.evolve(call, query=queries[row])
-            if budgets is not None:
-                call = call.within(_limit(budgets[row], job))
+            if job.names.budget is not None:
+                call = call.within(int(limits[row]))
             ledger.add_row(row, *job.packer.run(source.pool(row, call)))
         except MemoryError:
             raise
-        except PackError as error:
-            if job.on_error == "raise":
-                raise _placed(error, first + row) from error
-            ledger.fail(row, error.code, error.message)
-        except Exception as error:
-            if job.on_error == "raise":
-                error.add_note(f"raised for row {first + row} of the batch")
-                raise
-            ledger.fail(row, type(error).__name__, _told(error))
+        except Exception as error:  # noqa: BLE001  # whatever a caller's own functions raise
+            _refuse(error, row, ledger, job, first)
+
+
+def _refuse(error: Exception, row: int, ledger: Ledger, job: _Job, first: int) -> None:
+    """Set a row aside for an error, or raise it with the row where it arose."""
+    ours = isinstance(error, PackError)
+    if job.on_error == "set-aside":
+        code = error.code if isinstance(error, PackError) else type(error).__name__
+        ledger.fail(row, code, error.message if isinstance(error, PackError) else _told(error))
+        return
+    if not ours:
+        error.add_note(f"raised for row {first + row} of the batch")
+        raise error
+    assert isinstance(error, PackError)
+    raise _placed(error, first + row) from error
 
 
 def _limit(given: Any, job: _Job) -> int:

@@ -67,6 +67,14 @@ class Retrieved:
     def __len__(self) -> int:
         return len(self.given)
 
+    def id(self, at: int) -> str:
+        """The id of a candidate of a usual row."""
+        if self.ids is not None:
+            found: str = self.ids[at].as_py()
+            return found
+        row = int(np.searchsorted(self.offsets, at, side="right")) - 1
+        return f"chunk-{at - int(self.offsets[row])}"
+
     @property
     def row_of(self) -> Ints:
         """int64[m]: the row of each candidate."""

@@ -8,7 +8,7 @@ import numpy as np
 from packer.arrays import Bools, Ints, frozen, sealed
 from packer.call import Call
 from packer.columns import Candidates
-from packer.intake import Intake, OnInvalid, estimates, from_chunks
+from packer.intake import Intake, OnInvalid, constant_scores, estimates, from_chunks
 from packer.pool import Pool
 from packer.records import EMPTY, Warning
 from packer.tokens import counts, is_estimate
@@ -82,8 +82,7 @@ class Source:
         if estimated:
             warnings = (estimates(counted, n, call.count_tokens),)
         if n > 1 and scores[0] == scores[-1] and scores.min() == scores.max():
-            words = f"all {n} chunks have the score {scores[0]:g}, so input order decides"
-            warnings = (*warnings, Warning("constant-scores", words))
+            warnings = (*warnings, constant_scores(n, scores[0]))
         candidates = Candidates(
             given_ids=ids,
             texts=texts,
