@@ -112,7 +112,7 @@ class Pool(Rows):
         cls, chunks: Iterable[ChunkLike], call: Call, on_invalid: OnInvalid = "raise"
     ) -> "Pool":
         """The pool of these chunks for a call that was checked before."""
-        return cls._of(from_chunks(chunks, call.count_tokens, on_invalid), call, on_invalid)
+        return cls.of_intake(from_chunks(chunks, call.count_tokens, on_invalid), call, on_invalid)
 
     @classmethod
     def from_arrays(
@@ -143,10 +143,11 @@ class Pool(Rows):
         (<Reason.BUDGET: 'budget'>, 'needs 20 more tokens')
         """
         call = checked_call(budget, overhead, approximate, query, now)
-        return cls._of(from_arrays(scores, tokens, embeddings, ids, texts, metadata), call)
+        return cls.of_intake(from_arrays(scores, tokens, embeddings, ids, texts, metadata), call)
 
     @classmethod
-    def _of(cls, intake: Intake, call: Call, on_invalid: OnInvalid = "raise") -> "Pool":
+    def of_intake(cls, intake: Intake, call: Call, on_invalid: OnInvalid = "raise") -> "Pool":
+        """The pool of columns that were checked before."""
         table, rows = intake.candidates, intake.rows
         whole = len(rows) == len(table)
         pool = cls(

@@ -55,7 +55,8 @@ def test_the_summary_is_json_and_has_every_exclusion(call: generators.Request) -
 
 def test_the_summary_has_what_the_report_has() -> None:
     report = pack([Chunk("a", 0.5)], greedy, budget=5).report
-    assert set(report.to_dict()) - set(summary(report)) == {"diversity", "position_quality"}
+    computed = {"diversity", "position_quality", "values"}
+    assert set(report.to_dict()) - set(summary(report)) == computed
 
 
 def test_a_note_says_what_was_shortened_and_merged() -> None:
