@@ -61,7 +61,8 @@ class Pool(Rows):
 
     `table_rows` int64[n] are their places in the table `candidates`, `scores` float64[n] the
     current scores, `costs` int64[n] tokens (with a template, of the rendered form) + overhead.
-    `stage` is the text of the stage that is at work.
+    `stage` is the text of the stage that is at work.  `calibrated`: the scores are probabilities
+    that were fitted to labels, so that they add up.
     """
 
     candidates: Candidates
@@ -76,6 +77,7 @@ class Pool(Rows):
     estimated: bool = False
     cutting: Cutting | None = None
     rules: tuple[Rule, ...] = ()
+    calibrated: bool = False
     _derived: dict[str, Any] = attrs.field(factory=dict, repr=False)
     _above: "tuple[Pool, Ints] | None" = attrs.field(default=None, repr=False)
 
@@ -302,8 +304,10 @@ class Pool(Rows):
         narrow = self.narrowed(within)
         return narrow._but(cuts=(*self.cuts, cut))  # noqa: SLF001  # its own
 
-    def rescore(self, scores: npt.ArrayLike) -> "Pool":
+    def rescore(self, scores: npt.ArrayLike, *, calibrated: bool = False) -> "Pool":
         """The pool with other current scores (float64[n], finite); records keep the original.
+
+        `calibrated`: these are fitted probabilities, of which no selector need warn.
 
         Raises INVALID_STRATEGY for another shape or a number that is not finite.
         """
@@ -317,7 +321,7 @@ class Pool(Rows):
                 f"{list(column.shape)}; it must give {len(self)}, one for each row of the pool"
             )
             raise InvalidStrategy(message, details={"stage": self.stage})
-        return self._but(scores=sealed(column + 0.0))
+        return self._but(scores=sealed(column + 0.0), calibrated=calibrated)
 
     def rewrite(self, rows: Ints, texts: Sequence[str]) -> "Pool":
         """The pool with shorter texts in these rows (int64[k]), counted and charged anew.

@@ -5,6 +5,7 @@ from typing import Final
 
 from packer.dsl import Catalog
 
+from .calibration import utility
 from .constraints import cap, distinct, exclusive, needs, pin, quota
 from .covering import coverage
 from .custom import custom
@@ -46,6 +47,7 @@ CATALOG: Final[Catalog] = MappingProxyType(
         "decay": decay,
         "boost": boost,
         "normalize": normalize,
+        "utility": utility,
         # shorter texts
         "shrink": shrink,
         "trim": trim,

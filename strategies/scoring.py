@@ -16,7 +16,7 @@ from packer.pool import Pool
 
 from ._dates import ages, warn_undated
 
-__all__ = ["boost", "decay", "minmax", "normalize"]
+__all__ = ["boost", "decay", "minmax", "normalize", "sigmoid"]
 
 Scale: TypeAlias = Literal["minmax", "sigmoid", "rank"]
 SCALES: Final = ("minmax", "sigmoid", "rank")
@@ -110,7 +110,8 @@ def minmax(scores: Floats) -> Floats:
     return np.clip(scaled, 0.0, 1.0)
 
 
-def _sigmoid(scores: Floats) -> Floats:
+def sigmoid(scores: Floats) -> Floats:
+    """float64[n]: 1 / (1 + e^-s); infinite scores have 0 and 1."""
     small = np.exp(-np.abs(scores))  # at most 1, so nothing overflows
     return np.where(scores >= 0, 1.0 / (1.0 + small), small / (1.0 + small))
 
@@ -125,7 +126,7 @@ def _rank(scores: Floats) -> Floats:
 
 _SCALES: Final[Mapping[Scale, Callable[[Floats], Floats]]] = {
     "minmax": minmax,
-    "sigmoid": _sigmoid,
+    "sigmoid": sigmoid,
     "rank": _rank,
 }
 
