@@ -12,6 +12,7 @@ HEAVY = (
     "llvmlite",
     "regex",
     "tomllib",
+    "pyarrow",
     "scipy",
     "typer",
     "rich",
