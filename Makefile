@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 POLICY := current() | threshold(0.1) | dedup(0.85) | mmr(0.7) | ushape
 
-.PHONY: demo test lint types properties bounds coverage docs bench soak clean test-integrations
+.PHONY: demo test lint types properties bounds coverage docs bench soak clean test-integrations test-engines
 
 demo: $(VENV)/installed
 	$(BIN)/packer pack examples/support/chunks.jsonl --budget 600 --policy "$(POLICY)"
@@ -40,6 +40,12 @@ docs: $(VENV)/installed
 test-integrations: $(VENV)/integrations
 	PACKER_REQUIRE_INTEGRATIONS=1 HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q tests/integrations docs/integrations.md
 
+# Daft, Dask, Ray Data and Spark, in an environment of their own, and a million requests through one.
+# ENGINES: options of benchmarks.engines, as "--queries 100000 --engine ray".
+test-engines: build/engines/installed
+	PACKER_ENGINES=all build/engines/bin/python -m pytest -q tests/engines
+	build/engines/bin/python -m benchmarks.engines $(ENGINES)
+
 # BENCH: options, as "--quick --jobs knapsack,mmr". A peer that is not there is reported as missing.
 bench: $(VENV)/peers
 	$(BIN)/python -m benchmarks $(BENCH)
@@ -54,6 +60,12 @@ $(VENV)/peers: $(VENV)/installed
 
 $(VENV)/integrations: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --editable ".[integrations]"
+	touch $@
+
+build/engines/installed: pyproject.toml
+	command -v java >/dev/null || { $$(test "$$(id -u)" = 0 || echo sudo) sh -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommends openjdk-17-jre-headless'; }
+	$(PYTHON) -m venv build/engines
+	build/engines/bin/python -m pip install --quiet --editable ".[engines]" "hypothesis>=6.115" "pytest>=8.3" "sybil>=9"
 	touch $@
 
 $(VENV)/installed: pyproject.toml
