@@ -40,15 +40,20 @@ from .tokens import TokenCounter, approximate, tokenizer, utf8_estimate, utf8_up
 
 if TYPE_CHECKING:
     from .allotment import Section, sections
+    from .comparison import Comparison, compare
+    from .frontier import Frontier, FrontierPoint
     from .plan import PackedPlan, Plan, PlanReport
     from .warming import warm
 
 __all__ = [
     "Budget",
     "Chunk",
+    "Comparison",
     "Constraint",
     "Exclusion",
     "Filter",
+    "Frontier",
+    "FrontierPoint",
     "Layout",
     "Optimality",
     "Order",
@@ -72,6 +77,7 @@ __all__ = [
     "Template",
     "TokenCounter",
     "approximate",
+    "compare",
     "pack",
     "sections",
     "tokenizer",
@@ -81,10 +87,14 @@ __all__ = [
 ]
 
 _HOMES: Final = {
+    "Comparison": "comparison",
+    "Frontier": "frontier",
+    "FrontierPoint": "frontier",
     "PackedPlan": "plan",
     "Plan": "plan",
     "PlanReport": "plan",
     "Section": "allotment",
+    "compare": "comparison",
     "sections": "allotment",
     "warm": "warming",
 }

@@ -16,6 +16,7 @@ from .outcome import packed
 from .pool import Pool
 from .records import Packed, StageTrace
 from .rendering import Rendered, fitted
+from .replay import Replay
 from .selection import Layout, Selection
 from .template import Template
 from .tokens import CountTokens, approximate
@@ -163,9 +164,16 @@ class Packer:
 
         A limit of 0 leaves room for what costs nothing, one below 0 for nothing at all.
         """
-        return self._packed(pool.limited(limit), time.perf_counter(), moment)
+        started = time.perf_counter()
+        return self._packed(pool.limited(limit), started, moment, whole=pool)
 
-    def _packed(self, pool: Pool, started: float, moment: dt.datetime) -> Packed:
+    def _packed(
+        self, pool: Pool, started: float, moment: dt.datetime, whole: Pool | None = None
+    ) -> Packed:
+        """Run the policy; `whole`: the pool before its budget was changed, to pack from again."""
+        start = pool if whole is None else whole
+        whole_is_there = start.call.fixed <= start.call.limit  # else its rows are out already
+        again = (lambda limit: self.pack_within(start, limit, moment)) if whole_is_there else None
         layout, rendered, stages = self._run(pool)
         return packed(
             layout,
@@ -176,6 +184,7 @@ class Packer:
             timestamp=moment.isoformat(timespec="milliseconds"),
             duration_ms=(time.perf_counter() - started) * 1e3,
             rendered=rendered,
+            replay=Replay(again),
         )
 
     def select(

@@ -1,4 +1,4 @@
-"""The commands: pack, explain, stages, check."""
+"""The commands: pack, explain, compare, stages, check."""
 
 import difflib
 import sys
@@ -22,14 +22,17 @@ from packer.template import Template
 from packer.tokens import CountTokens
 from strategies import CATALOG, parse
 
+from .comparing import PolicyTexts, compared
 from .faults import InputFault, input_fault, told
 from .output import Format, console, context, display, emit, only, visible
+from .pages import HtmlFile, write_page
 from .plans import read_plan
 from .progress import size_of, waiting
 from .reading import read
 from .rendering import (
     MORE,
     explain_one,
+    head,
     plan_tables,
     reasons,
     report_table,
@@ -329,6 +332,7 @@ def pack_command(
     show: Annotated[
         int, typer.Option(min=0, help="Rows of each table in the report; 0 for all.")
     ] = SHOWN,
+    html: HtmlFile = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No report on standard error.")
     ] = False,
@@ -370,6 +374,9 @@ def pack_command(
             if overhead:
                 message = "a plan counts what is written, so it takes no overhead"
                 raise typer.BadParameter(message, param_hint="--overhead")
+            if html is not None:
+                message = "a page shows one section; give its --policy in place of --plan"
+                raise typer.BadParameter(message, param_hint="--html")
             packed = _planned(plan, file, budget=budget, **common)
         else:
             packed = _packed(
@@ -385,6 +392,8 @@ def pack_command(
             if isinstance(packed, PackedPlan)
             else report_table(packed, show)
         )
+        if html is not None and isinstance(packed, Packed):
+            write_page(html, packed.to_html())
         one_screen = sys.stdout.isatty() and sys.stderr.isatty()
         if form is Format.TABLE:
             display(console(sys.stdout, plain=no_color), shown)
@@ -424,6 +433,7 @@ def explain(
             show_default=False,
         ),
     ] = None,
+    html: HtmlFile = None,
     no_color: NoColor = False,
 ) -> None:
     """Say why a chunk is in or out, and its way through the stages.
@@ -436,6 +446,8 @@ def explain(
     packer explain chunks.jsonl faq#3 -b 4000 -p 'threshold(0.6) | mmr(0.7)'
 
     packer explain chunks.jsonl -b 4000 -p 'current() | greedy' | grep superseded
+
+    packer explain chunks.jsonl -b 4000 -p 'current() | greedy' --html pack.html
     """
     with _answering(plain=no_color):
         stages = parse(policy)
@@ -452,10 +464,14 @@ def explain(
             query=query,
             now=now,
         )
+        if html is not None:
+            write_page(html, packed.to_html())
         if id_ is not None:
             display(console(sys.stdout, plain=no_color), explain_one(packed, stages, id_))
             return
         limit = (SHOWN if sys.stdout.isatty() else 0) if show is None else show
+        if sys.stdout.isatty():
+            display(console(sys.stdout, plain=no_color), head(packed))
         emit("".join(visible(line) + "\n" for line in _lines(packed, limit)))
 
 
@@ -472,6 +488,49 @@ def _lines(packed: Packed, limit: int) -> Iterator[str]:
     if len(excluded[some]) < len(excluded):
         rest = excluded[limit:]
         yield f"... and {len(rest):,} more out: {reasons(rest)}{MORE}"
+
+
+@app.command("compare")
+def compare_command(
+    file: File,
+    *,
+    policies: PolicyTexts,
+    budget: Budget,
+    template: TemplateText = None,
+    reserve: Reserve = None,
+    overhead: Overhead = 0,
+    tokenizer: Tokenizer = "approximate",
+    query: Query = None,
+    now: Now = None,
+    on_invalid: OnInvalid = Invalid.RAISE,
+    html: HtmlFile = None,
+    show: Annotated[int, typer.Option(min=0, help="Rows of each table; 0 for all.")] = SHOWN,
+    no_color: NoColor = False,
+) -> None:
+    """Show what policies pack of the same chunks: both, only this one, only that one.
+
+    [bold]Examples[/]
+
+    packer compare chunks.jsonl -b 4000 -p greedy -p 'dedup() | mmr(0.7)'
+
+    packer compare chunks.jsonl -b 4000 -p greedy -p knapsack --html compare.html
+    """
+    with _answering(plain=no_color):
+        compared(
+            file,
+            policies,
+            budget=budget,
+            reserve=reserve,
+            template=_template(template),
+            overhead=overhead,
+            count_tokens=_counter(tokenizer),
+            query=query,
+            now=now,
+            on_invalid=on_invalid.value,
+            html=html,
+            show=show,
+            plain=no_color,
+        )
 
 
 @app.command()
