@@ -18,6 +18,7 @@ __all__ = [
     "number",
     "outside",
     "score_text",
+    "snippet",
     "way",
 ]
 
@@ -51,7 +52,7 @@ def inside(cast: Cast, found: Relations) -> Html:
     """What is in, in output order."""
     if not cast.inside:
         return element("p", "Nothing is in.", class_="empty")
-    items = [element("li", _card(cast, member, found)) for member in cast.inside]
+    items = [element("li", _card(cast, member, found, "h3")) for member in cast.inside]
     return element("ol", joined(*items), class_="chunks")
 
 
@@ -64,7 +65,9 @@ def outside(cast: Cast, found: Relations) -> Html:
 
 def _group(cast: Cast, reason: Reason, members: Sequence[Member], found: Relations) -> Html:
     items = [
-        element("li", _card(cast, member, found)) for member in members if member.row in cast.shown
+        element("li", _card(cast, member, found, "h4"))
+        for member in members
+        if member.row in cast.shown
     ]
     more = len(members) - len(items)
     name = f"out-{reason}"
@@ -88,7 +91,7 @@ def _group(cast: Cast, reason: Reason, members: Sequence[Member], found: Relatio
     )
 
 
-def _card(cast: Cast, member: Member, found: Relations) -> Html:
+def _card(cast: Cast, member: Member, found: Relations, heading: str) -> Html:
     record, told = member.record, found.get(member.row, ())
     line = element(
         "summary",
@@ -101,14 +104,14 @@ def _card(cast: Cast, member: Member, found: Relations) -> Html:
         element("span", _tokens(member), class_="figure"),
         element("span", class_="change"),
         element("span", prose(member.decided), class_="decided") if member.decided else None,
-        element("span", prose(" ".join(record.content[:SNIPPET].split())), class_="snippet"),
+        snippet(record.content),
     )
     body = element(
         "div",
-        card_text(record.content),
-        _relations(cast, told),
-        metadata_of(record.metadata),
-        element("h4", "Way through the stages"),
+        card_text(record.content, heading),
+        _relations(cast, told, heading),
+        metadata_of(record.metadata, heading),
+        element(heading, "Way through the stages"),
         way(cast.way(member)),
         class_="body",
     )
@@ -129,17 +132,22 @@ def _tokens(member: Member) -> str:
     return f"{record.tokens:,}{'' if whole is None else f' of {whole:,}'} tokens"
 
 
-def card_text(content: str) -> Html:
+def snippet(content: str) -> Html:
+    """How a text begins, on one line."""
+    return element("span", prose(" ".join(content[:SNIPPET].split())), class_="snippet")
+
+
+def card_text(content: str, heading: str) -> Html:
     """A text in full, or its first 20,000 characters."""
     more = len(content) - LONGEST
     return joined(
-        element("h4", "Text"),
+        element(heading, "Text"),
         element("p", prose(content[:LONGEST], keep="\n\t"), class_="text", dir="auto"),
         element("p", f"... and {more:,} characters more", class_="empty") if more > 0 else None,
     )
 
 
-def metadata_of(metadata: Mapping[str, object]) -> Html | None:
+def metadata_of(metadata: Mapping[str, object], heading: str) -> Html | None:
     """Keys and values; nothing where there are none."""
     if not metadata:
         return None
@@ -147,7 +155,7 @@ def metadata_of(metadata: Mapping[str, object]) -> Html | None:
         element("div", element("dt", prose(str(key))), element("dd", prose(_shortened(value))))
         for key, value in metadata.items()
     ]
-    return joined(element("h4", "Metadata"), element("dl", joined(*rows)))
+    return joined(element(heading, "Metadata"), element("dl", joined(*rows)))
 
 
 def _shortened(value: Any) -> str:
@@ -169,11 +177,11 @@ def _step(step: Step) -> Html:
     return joined(element("code", prose(step.stage)), " ", element("span", prose(words)))
 
 
-def _relations(cast: Cast, told: Sequence[Relation]) -> Html | None:
+def _relations(cast: Cast, told: Sequence[Relation], heading: str) -> Html | None:
     if not told:
         return None
     items = [element("li", f"{one.words} ", link(cast, cast.members[one.row])) for one in told]
-    return joined(element("h4", "Relations"), element("ul", joined(*items), class_="relations"))
+    return joined(element(heading, "Relations"), element("ul", joined(*items), class_="relations"))
 
 
 def link(cast: Cast, member: Member) -> Html:

@@ -98,7 +98,7 @@ class Cast:
         for member in outside:
             assert member.reason is not None  # it is out
             groups.setdefault(member.reason, []).append(member)
-        shares = _shares([len(group) for group in groups.values()])
+        shares = _shares([len(group) for group in groups.values()], MOST)
         shown = [group[:share] for group, share in zip(groups.values(), shares, strict=True)]
         return cls(
             packed,
@@ -143,10 +143,10 @@ class Cast:
                 yield Step(trace.stage, "passed")
 
 
-def _shares(sizes: Sequence[int], most: int = MOST) -> list[int]:
+def _shares(sizes: Sequence[int], most: int) -> list[int]:
     """How many of each group are shown: all, or of the large ones the same number.
 
-    >>> _shares([5, 100, 300], most=205)
+    >>> _shares([5, 100, 300], 205)
     [5, 100, 100]
     """
     shares, left = [0] * len(sizes), most

@@ -5,9 +5,9 @@ from typing import final
 
 import attrs
 
-from packer.records import Packed, PackedChunk
+from packer.records import Packed
 
-from .cards import card_text, metadata_of, number, score_text, way
+from .cards import card_text, metadata_of, number, score_text, snippet, way
 from .cast import Cast, Member
 from .document import document
 from .markup import Html, element, joined, prose
@@ -109,8 +109,7 @@ def _groups(casts: Sequence[Cast], entries: Sequence[_Entry], scale: Scale) -> l
 
 
 def _card(casts: Sequence[Cast], entry: _Entry, scale: Scale) -> Html:
-    taken = entry.members[entry.takers[0]]
-    record = taken.record
+    record = entry.members[entry.takers[0]].record
     verdicts = [
         element(
             "span",
@@ -129,6 +128,7 @@ def _card(casts: Sequence[Cast], entry: _Entry, scale: Scale) -> Html:
         element("span", f"score {score_text(record.score)}", class_="figure"),
         element("span", f"{record.tokens:,} tokens", class_="figure"),
         element("span", joined(*verdicts), class_="decided"),
+        snippet(record.content),
     )
     ways = [
         joined(
@@ -137,9 +137,12 @@ def _card(casts: Sequence[Cast], entry: _Entry, scale: Scale) -> Html:
         )
         for place, (cast, member) in enumerate(zip(casts, entry.members, strict=True))
     ]
-    text = record.content if isinstance(record, PackedChunk) else ""
     body = element(
-        "div", card_text(text), metadata_of(record.metadata), joined(*ways), class_="body"
+        "div",
+        card_text(record.content, "h3"),
+        metadata_of(record.metadata, "h3"),
+        joined(*ways),
+        class_="body",
     )
     return element("details", line, body, id=f"c{entry.row}", class_="chunk", data_row=entry.row)
 
