@@ -7,7 +7,7 @@ point is a run of the policy, and nothing is said of budgets between them.
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, final
 
 import attrs
@@ -83,8 +83,14 @@ def _listed(_: object, __: object, value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def frontier(packed: Packed, budgets: Iterable[int] | None = None) -> Frontier:
-    """The frontier of a result: one run of its policy for each budget.
+def frontier(
+    packed: Packed,
+    budgets: Iterable[int] | None = None,
+    again: Callable[[int], Packed] | None = None,
+) -> Frontier:
+    """The frontier of a result: one run of its policy for each budget (`Packed.frontier`).
+
+    `again`: from a budget to what is packed in it; `packed.within` when left out.
 
     `budgets`: ints above 0; sorted, each once.  Left out, at most 64 runs look for where the pack
     changes between the smallest chunk and twice the budget (or all chunks, where that is less):
@@ -94,7 +100,7 @@ def frontier(packed: Packed, budgets: Iterable[int] | None = None) -> Frontier:
 
     Raises INVALID_BUDGET, and INVALID_PARAMETER for a result that cannot be packed again.
     """
-    runs = _Runs(packed)
+    runs = _Runs(packed, packed.within if again is None else again)
     if budgets is not None:
         if isinstance(budgets, str) or not isinstance(budgets, Iterable):
             message = f"budgets is {shown(budgets)}; give a list of ints above 0, in tokens"
@@ -111,17 +117,17 @@ def frontier(packed: Packed, budgets: Iterable[int] | None = None) -> Frontier:
 class _Runs:
     """What a result packs within other budgets, each run once."""
 
-    def __init__(self, packed: Packed) -> None:
+    def __init__(self, packed: Packed, again: Callable[[int], Packed]) -> None:
         if not packed.replayable:
             packed.within(1)  # raises, and says why
         self.known: dict[int, Packed | PackError] = {packed.report.budget: packed}
         self.shapes: dict[int, object] = {}
-        self.packed = packed
+        self.again = again
 
     def at(self, budget: int) -> Packed | PackError:
         if budget not in self.known:
             try:
-                self.known[budget] = self.packed.within(budget)
+                self.known[budget] = self.again(budget)
             except PackError as error:
                 self.known[budget] = error
         return self.known[budget]

@@ -473,7 +473,7 @@ class Packed:
         """
         from .frontier import frontier
 
-        return frontier(self, budgets)
+        return frontier(self, budgets, self._replay.quick)
 
     def to_html(self, *, budgets: Iterable[int] | None = None) -> str:
         """A page that shows the pack: one file, self-contained, for a browser.

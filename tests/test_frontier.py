@@ -4,13 +4,15 @@ import copy
 import itertools
 import json
 import pickle
+from collections.abc import Callable
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from packer import Chunk, Frontier, Packed, PackError, Template, pack
+from packer import Chunk, Filter, Frontier, Packed, PackError, Pool, Template, pack
 from packer.errors import Infeasible, OverBudget
 from packer.frontier import GRID, MOST
 from packer.records import Deferred
@@ -140,6 +142,55 @@ def test_no_text_is_counted_again_for_other_budgets() -> None:
     found = packed.frontier()
     assert GRID < len(found) <= MOST
     assert len(runs) == counts == 40  # no text is counted again
+
+
+@attrs.frozen(repr=False)
+class Affordable(Filter):
+    """A filter that looks at the budget, by any of the ways there are."""
+
+    look: Callable[[Pool], int]
+
+    def __call__(self, pool: Pool, /) -> Pool:
+        return pool.keep(pool.costs * 2 <= self.look(pool), reason="metadata", detail="dear")
+
+
+@attrs.frozen(repr=False)
+class Seen(Filter):
+    """A filter that notes when it runs."""
+
+    runs: list[int] = attrs.field(factory=list)
+
+    def __call__(self, pool: Pool, /) -> Pool:
+        self.runs.append(len(pool))
+        return pool
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda pool: pool.budget,
+        lambda pool: pool.capacity,
+        lambda pool: pool.call.limit,
+        lambda pool: pool.limited(pool.call.limit).budget,
+    ],
+)
+def test_a_filter_that_looks_at_the_budget_is_asked_at_each(look: Callable[[Pool], int]) -> None:
+    policy = Affordable(look) | greedy
+    found = pack(ONE_LONG, policy, budget=60).frontier([26, 52, 102, 103])
+    told = [point.chunks for point in found]
+    alone = [pack(ONE_LONG, policy, budget=point.budget) for point in found]
+    assert told == [tuple(chunk.id for chunk in packed) for packed in alone]
+
+
+def test_other_filters_run_once_for_all_budgets() -> None:
+    seen = Seen()
+    packed = pack(ONE_LONG, seen | greedy, budget=60)
+    assert seen.runs == [3]
+    assert len(packed.frontier(range(1, 104))) == 103
+    assert len(packed.frontier()) > 3
+    assert seen.runs == [3, 3]
+    assert packed.within(103).report.stages[0].stage.startswith("Seen(")
+    assert seen.runs == [3, 3, 3]
 
 
 def test_a_point_says_what_the_policy_refuses() -> None:

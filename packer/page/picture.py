@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from packer.errors import shown
-from packer.frontier import Frontier, frontier
+from packer.frontier import Frontier
 from packer.records import Packed, Report
 
 from .cards import inside, number, outside
@@ -32,7 +32,7 @@ def page(packed: Packed, budgets: Iterable[int] | None = None) -> str:
     asked = None if budgets is None else list(budgets)
     curve = None
     if packed.replayable and asked != []:
-        curve = thinned(frontier(packed, asked))
+        curve = thinned(packed.frontier(asked))
     body = [
         _header(cast),
         element(
