@@ -173,7 +173,9 @@ def way(steps: Iterable[Step]) -> Html:
 
 
 def _step(step: Step) -> Html:
-    words = f"{step.state}: {step.words}" if step.words else step.state
+    words = step.words or step.state
+    if step.state == "stopped" and step.words:
+        words = f"stopped: {step.words}"
     return joined(element("code", prose(step.stage)), " ", element("span", prose(words)))
 
 

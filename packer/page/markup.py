@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterable
 from typing import Final, TypeAlias, final
 
-from packer.controls import UNSAFE, visible
+from packer.controls import UNSAFE
 
-__all__ = ["Content", "Html", "element", "joined", "prose", "text"]
+__all__ = ["Content", "Html", "element", "joined", "plain", "prose"]
 
 VOID: Final = frozenset({"br", "input", "meta"})
 """Elements that have no content."""
@@ -28,15 +28,16 @@ class Html(str):
 Content: TypeAlias = "str | int | Iterable[str | int | None] | None"
 
 
-def text(words: object) -> Html:
-    """Words as they stand, escaped; control characters but line ends and tabs written out.
+def plain(words: str, keep: str = "") -> str:
+    r"""A caller's words with what cannot be seen written out, but for what is in `keep`.
 
-    >>> text("a < b & c")
-    'a &lt; b &amp; c'
+    >>> plain("</p>\x1b\u202e")
+    '</p>\\x1b\\u202e'
     """
-    if isinstance(words, Html):
-        return words
-    return Html(html.escape(visible(str(words), keep="\n\t")))
+    return "".join(
+        _written(part) if place % 2 and part not in keep else part
+        for place, part in enumerate(_HIDDEN.split(words))
+    )
 
 
 def prose(words: str, keep: str = "") -> Html:
@@ -45,19 +46,21 @@ def prose(words: str, keep: str = "") -> Html:
     >>> prose("</p>\x1b")
     '&lt;/p&gt;<span class="control" title="U+001B">\\x1b</span>'
     """
-    parts = _HIDDEN.split(words)
-    shown = [
-        html.escape(part) if place % 2 == 0 else _marked(part, keep)
-        for place, part in enumerate(parts)
-    ]
-    return Html("".join(shown))
+    return Html(
+        "".join(
+            _marked(part) if place % 2 and part not in keep else html.escape(part)
+            for place, part in enumerate(_HIDDEN.split(words))
+        )
+    )
 
 
-def _marked(character: str, keep: str) -> str:
-    if character in keep:
-        return character
-    written = character.encode("unicode_escape").decode()
-    return f'<span class="control" title="U+{ord(character):04X}">{written}</span>'
+def _written(character: str) -> str:
+    return character.encode("unicode_escape").decode()
+
+
+def _marked(character: str) -> str:
+    code = f"U+{ord(character):04X}"
+    return f'<span class="control" title="{code}">{_written(character)}</span>'
 
 
 def element(name: str, /, *content: Content, **attributes: object) -> Html:
@@ -74,7 +77,7 @@ def element(name: str, /, *content: Content, **attributes: object) -> Html:
         if value is None or value is False:
             continue
         word = key.rstrip("_").replace("_", "-")
-        quoted = html.escape(visible(str(value)))
+        quoted = html.escape(plain(str(value)))
         written.append(word if value is True else f'{word}="{quoted}"')
     start = f"<{' '.join(written)}>"
     if name in VOID:
@@ -88,8 +91,10 @@ def joined(*content: Content) -> Html:
     for part in content:
         if part is None:
             continue
-        if isinstance(part, str | int):
-            parts.append(text(part))
+        if isinstance(part, Html):
+            parts.append(part)
+        elif isinstance(part, str | int):
+            parts.append(html.escape(plain(str(part), keep="\n\t")))
         else:
             parts.append(joined(*part))
     return Html("".join(parts))

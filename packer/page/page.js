@@ -137,10 +137,10 @@
     mark(changed.leave, "leaves", `out at ${written(point.budget)}`);
     const sum = `${written(point.rows.length)} chunks, ${written(point.used)} tokens, total score ${point.value}`;
     const moves = [
-      changed.enter.length ? `in as well: ${listed(names(changed.enter))}` : "",
-      changed.leave.length ? `no longer in: ${listed(names(changed.leave))}` : "",
+      changed.enter.length ? `adds ${listed(names(changed.enter))}` : "",
+      changed.leave.length ? `drops ${listed(names(changed.leave))}` : "",
     ].filter(Boolean).join("; ");
-    const told = point.refused ?? `${sum}. ${isOwn ? "This is the result." : moves || "The same chunks."}`;
+    const told = point.refused ?? `${sum}. ${isOwn ? "This is the result." : moves ? `It ${moves}.` : "The same chunks."}`;
     slider.value = place;
     slider.setAttribute("aria-valuetext", `${written(point.budget)} tokens`);
     find("budget").textContent = `${written(point.budget)} tokens`;

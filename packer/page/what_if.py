@@ -7,7 +7,7 @@ from typing import Any, Final
 from packer.frontier import Frontier, FrontierPoint
 
 from .cast import Cast
-from .markup import Html, element, joined, prose
+from .markup import Html, element, joined, plain, prose
 
 __all__ = ["thinned", "values", "what_if"]
 
@@ -48,7 +48,8 @@ def values(cast: Cast, frontier: Frontier) -> dict[str, Any]:
             member = cast.by_id[id_]
             score = member.record.score
             known = chunks.setdefault(
-                member.row, [id_, member.record.tokens, cast.scale.css(score), f"{score:.4g}"]
+                member.row,
+                [plain(id_), member.record.tokens, cast.scale.css(score), f"{score:.4g}"],
             )
             if known[1] != tokens:
                 lengths[member.row] = tokens
@@ -60,7 +61,7 @@ def values(cast: Cast, frontier: Frontier) -> dict[str, Any]:
                 "value": f"{point.value:.4g}",
                 "rows": rows,
                 "lengths": lengths,
-                "refused": point.refused,
+                "refused": None if point.refused is None else plain(point.refused),
             }
         )
     return {"chunks": chunks, "points": points, "own": _own(frontier)}
