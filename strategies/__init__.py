@@ -26,6 +26,9 @@ from .mmr import mmr
 if TYPE_CHECKING:
     from .catalog import CATALOG
     from .constraints import cap, distinct, exclusive, needs, pin, quota
+    from .covering import coverage
+    from .defaults import recommended
+    from .determinantal import dpp
     from .filters import max_candidates, threshold, top, where
     from .fusion import fuse
     from .options import from_options
@@ -41,16 +44,19 @@ if TYPE_CHECKING:
     )
     from .scoring import boost, decay, normalize
     from .shrinking import shrink, variants
+    from .signals import blend, lexical, neighbours
     from .trimming import trim
     from .versions import current, fresh, latest
 
 __all__ = [
     "CATALOG",
     "Context",
+    "blend",
     "boost",
     "by_score",
     "cap",
     "chronological",
+    "coverage",
     "current",
     "custom",
     "decay",
@@ -58,6 +64,7 @@ __all__ = [
     "density",
     "distinct",
     "document",
+    "dpp",
     "exclusive",
     "field",
     "fresh",
@@ -66,15 +73,18 @@ __all__ = [
     "greedy",
     "knapsack",
     "latest",
+    "lexical",
     "max_candidates",
     "mmr",
     "natural",
     "needs",
+    "neighbours",
     "normalize",
     "parse",
     "pin",
     "prefix",
     "quota",
+    "recommended",
     "reverse",
     "shrink",
     "sorted_by",
@@ -95,6 +105,9 @@ _HOMES: Final = {
     "needs": "constraints",
     "pin": "constraints",
     "quota": "constraints",
+    "recommended": "defaults",
+    "coverage": "covering",
+    "dpp": "determinantal",
     "max_candidates": "filters",
     "threshold": "filters",
     "top": "filters",
@@ -114,6 +127,9 @@ _HOMES: Final = {
     "normalize": "scoring",
     "shrink": "shrinking",
     "variants": "shrinking",
+    "blend": "signals",
+    "lexical": "signals",
+    "neighbours": "signals",
     "trim": "trimming",
     "current": "versions",
     "fresh": "versions",

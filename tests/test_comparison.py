@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from packer import Chunk, Comparison, PackError, compare, pack
 from packer.errors import Infeasible, OverBudget
 from strategies import field, fresh, greedy, knapsack, pin, ushape
-from tests.generators import NOW, Request, policies, requests
+from tests.generators import NOW, QUERY, Request, policies, requests
 
 CHUNKS = [
     Chunk("long", 1.0, id="long", tokens=51),
@@ -25,7 +25,12 @@ CHUNKS = [
 def test_each_outcome_is_what_a_call_of_its_own_gives(request_: Request, others: Any) -> None:
     every = [request_.policy, *others]
     chunks = [chunk for chunk in request_.chunks if chunk.score >= 0]
-    options: Any = {"budget": request_.budget, "overhead": request_.overhead, "now": NOW}
+    options: Any = {
+        "budget": request_.budget,
+        "overhead": request_.overhead,
+        "query": QUERY,
+        "now": NOW,
+    }
     try:
         alone = [pack(chunks, policy, **options) for policy in every]
     except (Infeasible, OverBudget) as error:

@@ -17,7 +17,7 @@ from packer.errors import Infeasible, OverBudget
 from packer.frontier import GRID, MOST
 from packer.records import Deferred
 from strategies import field, greedy, knapsack, mmr, pin, threshold, trim
-from tests.generators import NOW, Request, requests
+from tests.generators import Request, requests
 
 ONE_LONG = [
     Chunk("long", 1.0, id="long", tokens=51),
@@ -38,9 +38,7 @@ def outcome(packed: Packed) -> dict[str, Any]:
 def fresh(request: Request, budget: int) -> dict[str, Any] | str:
     """What a call of its own gives within the budget, or how it is refused."""
     try:
-        packed = pack(
-            request.chunks, request.policy, budget=budget, overhead=request.overhead, now=NOW
-        )
+        packed = attrs.evolve(request, budget=budget).packed()
     except (Infeasible, OverBudget) as error:
         return str(error)
     return outcome(packed)

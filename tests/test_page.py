@@ -24,8 +24,10 @@ from packer.page.markup import prose
 from packer.page.relations import relations
 from packer.records import Deferred, Warning
 from strategies import (
+    boost,
     dedup,
     exclusive,
+    field,
     greedy,
     knapsack,
     mmr,
@@ -34,7 +36,7 @@ from strategies import (
     trim,
     ushape,
 )
-from tests.generators import Request, requests
+from tests.generators import QUERY, Request, requests
 
 VOID = {"meta", "input", "br"}
 """What HTML has without an end."""
@@ -486,6 +488,27 @@ def test_the_slider_has_the_budgets_that_were_asked_for() -> None:
     ]
 
 
+def test_a_card_tells_what_scoring_stages_made_of_a_score() -> None:
+    chunks = [
+        Chunk("a", 0.5, id="a", tokens=1, metadata={"source": "faq"}),
+        Chunk("b", 0.4, id="b", tokens=1),
+    ]
+    packed = pack(chunks, boost(field("source") == "faq", 2.0) | threshold(0.5) | greedy, budget=9)
+    tree = read(packed.to_html())
+    first, second = tree.one("c0"), tree.one("c1")
+    assert [node.text for node in first.all("span", "figure")] == [
+        "score 0.5",
+        "then 1",
+        "1 tokens",
+    ]
+    assert [step.all("span")[0].text for step in first.all("ol", "way")[0].all("li")] == [
+        "score 0.5 -> 1: factor 2",
+        "passed",
+        "chosen: score 1, 1 tokens",
+    ]
+    assert "then" not in second.all("summary")[0].text
+
+
 # -- relations ------------------------------------------------------------------------------
 
 
@@ -626,7 +649,7 @@ def test_a_result_without_traces_has_a_page() -> None:
 
 @given(requests(named=False), st.sampled_from((greedy, greedy | ushape)))
 def test_a_comparison_shows_what_each_packs(request_: Request, other: Any) -> None:
-    options: Any = {"budget": request_.budget, "overhead": request_.overhead}
+    options: Any = {"budget": request_.budget, "overhead": request_.overhead, "query": QUERY}
     try:
         found = compare(request_.policy, other, chunks=request_.chunks, **options)
     except (Infeasible, OverBudget):

@@ -20,8 +20,11 @@ from .progress import size_of, waiting
 from .reading import read
 from .rendering import comparison_tables
 
-__all__ = ["PolicyTexts", "compared"]
+__all__ = ["BudgetTokens", "PolicyTexts", "compared"]
 
+BudgetTokens = Annotated[
+    int, typer.Option("--budget", "-b", help="Tokens that may be spent.", show_default=False)
+]
 PolicyTexts = Annotated[
     list[str],
     typer.Option(

@@ -101,6 +101,7 @@ def _card(cast: Cast, member: Member, found: Relations, heading: str) -> Html:
         else None,
         element("span", prose(record.id), class_="id"),
         element("span", f"score {score_text(record.score)}", class_="figure"),
+        _value(cast, member),
         element("span", _tokens(member), class_="figure"),
         element("span", class_="change"),
         element("span", prose(member.decided), class_="decided") if member.decided else None,
@@ -124,6 +125,14 @@ def _card(cast: Cast, member: Member, found: Relations, heading: str) -> Html:
         data_row=member.row,
         data_near=" ".join(str(one.row) for one in told) or None,
     )
+
+
+def _value(cast: Cast, member: Member) -> Html | None:
+    """What the scoring stages made of the score, where that is another."""
+    current = cast.current(member)
+    if not cast.value(member) or current == member.record.score:
+        return None
+    return element("span", f"then {score_text(current)}", class_="figure")
 
 
 def _tokens(member: Member) -> str:

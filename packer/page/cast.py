@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
 import attrs
 
@@ -10,7 +10,10 @@ from packer.records import Exclusion, Packed, PackedChunk, Reason, Report, Stage
 
 from .scale import Scale
 
-__all__ = ["Cast", "Member", "Step", "keyed", "stops"]
+if TYPE_CHECKING:
+    from packer.values import ScoreStep
+
+__all__ = ["Cast", "Member", "Step", "keyed", "scored", "stops"]
 
 MOST: Final = 2_000
 """Chunks that are out which a page has in full; the rest is counted, for each reason."""
@@ -119,12 +122,22 @@ class Cast:
         """Those that are in, in output order."""
         return self.members[: self.report.selected_count]
 
+    def value(self, member: Member) -> Sequence["ScoreStep"]:
+        """What the scoring stages made of its score; nothing where it did not come to any."""
+        return () if member.stop == -1 else self.report.values.get(member.id, ())
+
+    def current(self, member: Member) -> float:
+        """Its score after the scoring stages that it met."""
+        steps = self.value(member)
+        return steps[-1].after if steps else member.record.score
+
     def way(self, member: Member) -> Iterator[Step]:
         """Its way through the stages."""
         stages = self.report.stages
         if member.stop == -1:
             yield Step("pack", "stopped", member.decided)
         chosen, ordered = _places(self.report, stages)
+        told = scored(stages, self.value(member))
         for place, trace in enumerate(stages):
             if member.stop is not None and place >= member.stop:
                 at_end = place == member.stop
@@ -134,13 +147,12 @@ class Cast:
                     member.decided if at_end else "",
                 )
             elif place == chosen:
-                record = member.record
-                words = f"chosen: score {record.score:.6g}, {record.tokens:,} tokens"
+                words = f"chosen: score {self.current(member):.6g}, {member.record.tokens:,} tokens"
                 yield Step(trace.stage, "passed", words)
             elif place == ordered:
                 yield Step(trace.stage, "passed", f"at position {member.position}")
             else:
-                yield Step(trace.stage, "passed")
+                yield Step(trace.stage, "passed", told.get(place, ""))
 
 
 def _shares(sizes: Sequence[int], most: int) -> list[int]:
@@ -174,6 +186,19 @@ def stops(report: Report) -> Iterator[int]:
     yield from (-1 for _ in range(report.excluded_count - sum(counts)))
     for place, count in enumerate(counts):
         yield from (place for _ in range(count))
+
+
+def scored(stages: Sequence[StageTrace], steps: Sequence["ScoreStep"]) -> dict[int, str]:
+    """What the scoring stages made of a chunk's score, by the number of the stage."""
+    told = {}
+    left = list(steps)
+    for place, trace in enumerate(stages):
+        if left and left[0].stage == trace.stage:
+            step = left.pop(0)
+            parts = ", ".join(f"{part.name} {part.amount:.4g}" for part in step.parts)
+            words = f"score {step.before:.4g} -> {step.after:.4g}"
+            told[place] = words + (f": {parts}" if parts else "")
+    return told
 
 
 def keyed(report: Report, word: str) -> list[str]:
