@@ -459,7 +459,8 @@ def test_an_empty_pack_says_so() -> None:
 
 def test_equal_and_endless_scores_have_a_colour() -> None:
     chunks = [Chunk("a", 1.7e308, tokens=1), Chunk("b", -1.7e308, tokens=1)]
-    assert read(pack(chunks, greedy, budget=2).to_html()).all("svg", "s6")
+    tree = read(pack(chunks, greedy, budget=2).to_html())
+    assert [len(tree.all("svg", step)) for step in ("s0", "s6")] == [1, 1]
     bad = [Chunk("a", float("nan"), tokens=1), Chunk("b", 0.5, tokens=1)]
     tree = read(pack(bad, greedy, budget=2, on_invalid="exclude").to_html())
     assert tree.all("svg", "s3")

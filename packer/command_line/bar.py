@@ -61,7 +61,7 @@ def cells(lengths: Sequence[int], width: int) -> list[int]:
 
 def window_bar(chunks: Sequence[PackedChunk], report: Report) -> RenderableType:
     """The window of a result; nothing where there is none."""
-    scale = Scale.of([chunk.score for chunk in chunks] + [out.score for out in report.excluded])
+    scale = Scale.of([chunk.score for chunk in chunks])
     pieces = [
         (str(chunk.position), chunk.tokens, COLOURS[scale.step(chunk.score)]) for chunk in chunks
     ]

@@ -109,7 +109,10 @@ class Cast:
             by_id,
             groups,
             frozenset(member.row for group in (inside, *shown) for member in group),
-            Scale.of(member.record.score for member in members),
+            Scale.of(
+                [member.record.score for member in inside],
+                [member.record.score for member in outside],
+            ),
         )
 
     @property

@@ -69,7 +69,7 @@ def hatching() -> Html:
     pattern = element(
         "pattern", lines, id="hatching", width=8, height=8, patternUnits="userSpaceOnUse"
     )
-    return element("svg", element("defs", pattern), width=0, height=0, aria_hidden="true")
+    return element("svg", element("defs", pattern), class_="defs", aria_hidden="true")
 
 
 def _piece(scale: Scale, part: Part, x: float, width: float) -> Html:
