@@ -4,7 +4,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 POLICY := current() | threshold(0.1) | dedup(0.85) | mmr(0.7) | ushape
 
-.PHONY: demo test lint types properties bounds coverage docs bench soak clean test-integrations test-engines
+.PHONY: demo test lint types properties bounds coverage docs picture bench soak clean
+.PHONY: test-browser test-integrations test-engines
 
 demo: $(VENV)/installed
 	$(BIN)/packer pack examples/support/chunks.jsonl --budget 600 --policy "$(POLICY)"
@@ -30,6 +31,19 @@ bounds: $(VENV)/installed
 # Kernels as Python: their lines count, and a debugger would see them.
 coverage: $(VENV)/installed
 	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q --cov --cov-report=term
+
+# The HTML pages in Debian's Chromium; how they look is kept in build/screenshots.
+test-browser: $(VENV)/browser
+	PACKER_BROWSER=required $(BIN)/python -m pytest -q tests/browser
+
+# The pictures in docs/images, as the tool makes them.
+picture: $(VENV)/browser
+	$(BIN)/python docs/images/picture.py
+
+$(VENV)/browser: $(VENV)/installed
+	command -v chromium || { root=$$([ "$$(id -u)" = 0 ] || echo sudo); $$root apt-get update -qq && $$root apt-get install -y -qq --no-install-recommends chromium; }
+	$(BIN)/python -m pip install --quiet --editable ".[browser]"
+	touch $@
 
 # The pages as a site in build/docs; a warning or a link to nowhere is an error.
 docs: $(VENV)/installed
