@@ -80,7 +80,7 @@ class Visit:
 @pytest.fixture
 def visit(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Visit]]:
     """Open the text of a page: `visit(html, width=1200, height=1000, color_scheme="light")`."""
-    contexts = []
+    contexts: list[Any] = []
 
     def opened(html: str, *, width: int = 1200, height: int = 1000, **options: Any) -> Visit:
         path = tmp_path / f"page-{len(contexts)}.html"
