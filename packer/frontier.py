@@ -24,6 +24,9 @@ GRID: Final = 17
 MOST: Final = 64
 """Budgets that are tried in all, where the caller names none."""
 
+MOST_RUNS_OF: Final = 2_000
+"""Chunks up to which so many are tried; of more, fewer in proportion, and the grid at least."""
+
 
 @final
 @attrs.frozen(kw_only=True)
@@ -92,8 +95,8 @@ def frontier(
 
     `again`: from a budget to what is packed in it; `packed.within` when left out.
 
-    `budgets`: ints above 0; sorted, each once.  Left out, at most 64 runs look for where the pack
-    changes between the smallest chunk and twice the budget (or all chunks, where that is less):
+    `budgets`: ints above 0; sorted, each once.  Left out, at most 64 runs (fewer beyond 2,000
+    chunks, and not under 18) look for where the pack changes between the smallest chunk and twice the budget (or all chunks, where that is less):
     17 budgets evenly spaced and the result's own, then the middle of the widest interval whose
     ends pack differently, again and again.  Points that pack the same as the one before are left
     out, except the result's own.
@@ -107,7 +110,9 @@ def frontier(
             raise InvalidParameter(message, details={"budgets": budgets})
         chosen = sorted({available(budget) for budget in budgets})
     else:
-        chosen = _changes(runs, *_ends(packed), packed.report.budget)
+        count = packed.report.selected_count + packed.report.excluded_count
+        most = max(min(MOST, MOST * MOST_RUNS_OF // max(count, 1)), GRID + 1)
+        chosen = _changes(runs, *_ends(packed), packed.report.budget, most)
     points: list[FrontierPoint] = []
     for budget in chosen:
         points.append(runs.point(budget, points[-1] if points else None))
@@ -179,11 +184,11 @@ def _ends(packed: Packed) -> tuple[int, int]:
     return max(min([*filter(None, tokens), report.budget]), 1), highest
 
 
-def _changes(runs: _Runs, low: int, high: int, own: int) -> list[int]:
+def _changes(runs: _Runs, low: int, high: int, own: int, most: int) -> list[int]:
     """Budgets at which the pack is another than at the one before; the own one in any case."""
     steps = GRID - 1
     tried = sorted({low + (high - low) * step // steps for step in range(GRID)} | {max(own, 1)})
-    while len(tried) < MOST:
+    while len(tried) < most:
         gaps = [
             (above - below, -below)
             for below, above in itertools.pairwise(tried)

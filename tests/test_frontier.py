@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from packer import Chunk, Filter, Frontier, Packed, PackError, Pool, Template, pack
+from packer import Chunk, Filter, Frontier, Packed, PackError, Pool, Template, frontier, pack
 from packer.errors import Infeasible, OverBudget
 from packer.frontier import GRID, MOST
 from packer.records import Deferred
@@ -115,6 +115,16 @@ def test_the_frontier_of_three_chunks() -> None:
 def test_left_to_itself_it_finds_where_the_pack_changes_to_the_token() -> None:
     found = pack(ONE_LONG, knapsack, budget=60).frontier()
     assert [point.budget for point in found] == [26, 51, 52, 60, 77, 103]
+
+
+def test_of_many_chunks_fewer_budgets_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    chunks = [Chunk(f"text {at}", 1.0, id=f"c{at}", tokens=9) for at in range(200)]
+    packed = pack(chunks, greedy, budget=1000)
+    assert len(packed.frontier()) == MOST
+    monkeypatch.setattr(frontier, "MOST_RUNS_OF", 100)
+    assert len(packed.frontier()) == MOST // 2
+    monkeypatch.setattr(frontier, "MOST_RUNS_OF", 1)
+    assert GRID <= len(packed.frontier()) <= GRID + 1
 
 
 def test_a_budget_beyond_all_chunks_is_looked_at_no_further() -> None:

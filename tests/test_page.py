@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from packer import Chunk, Exclusion, Packed, PackedChunk, compare, pack
+from packer import Chunk, Exclusion, Packed, PackedChunk, Template, approximate, compare, pack
 from packer.errors import Infeasible, OverBudget
 from packer.page import cards, cast, differences, what_if
 from packer.page.cast import Cast, stops
@@ -36,7 +36,7 @@ from strategies import (
     trim,
     ushape,
 )
-from tests.generators import QUERY, Request, requests
+from tests.generators import NOW, QUERY, Request, requests
 
 VOID = {"meta", "input", "br"}
 """What HTML has without an end."""
@@ -435,6 +435,36 @@ def test_the_page_of_an_example() -> None:
     (pair,) = tree.all("details", "pair")
     assert [node.text for node in pair.all("mark")] == ["5 ", "30 "]
     assert pair.all("span", "alert")[0].text == "numbers differ"
+
+
+@given(
+    requests(named=False),
+    st.none() | st.sampled_from((Template("{content}"), Template("- {id}", header="h\n"))),
+    st.sampled_from((len, approximate)),
+)
+def test_the_place_of_each_exclusion_is_that_of_its_stage(
+    request_: Request, template: Template | None, count: Any
+) -> None:
+    try:
+        packed = pack(
+            request_.chunks,
+            request_.policy,
+            budget=request_.budget,
+            overhead=request_.overhead,
+            query=QUERY,
+            now=NOW,
+            template=template,
+            count_tokens=count,
+        )
+    except (Infeasible, OverBudget):
+        return
+    stages = [trace.stage for trace in packed.report.stages]
+    places = list(stops(packed.report))
+    excluded = packed.report.excluded
+    assert [stages[place] if place >= 0 else "pack" for place in places] == [
+        out.stage for out in excluded
+    ]
+    assert len(read(packed.to_html()).all("details", "chunk")) == len(request_.chunks)
 
 
 def test_two_equal_stages_are_told_apart() -> None:

@@ -13,7 +13,8 @@ from strategies import parse
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 POLICY: Final = "current() | threshold(0.1) | dedup(0.85) | mmr(0.7) | ushape"
-SIZE: Final = {"width": 1040, "height": 900}
+WIDTH: Final = 1040
+HEIGHT: Final = 900
 
 
 def example() -> Packed:
@@ -34,7 +35,9 @@ def main() -> None:
             executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
         )
         for scheme in ("light", "dark"):
-            context = browser.new_context(viewport=SIZE, color_scheme=scheme)
+            context = browser.new_context(
+                viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme
+            )
             page = context.new_page()
             page.goto(page_file.as_uri())
             page.screenshot(path=ROOT / "docs" / "images" / f"pack-{scheme}.png")
