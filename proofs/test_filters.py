@@ -19,6 +19,12 @@ def test_filter_narrows(word: str, data: st.DataObject) -> None:
 
 @every_filter
 @given(data=st.data())
+def test_filter_keeps_scores(word: str, data: st.DataObject) -> None:
+    laws.filter_keeps_scores(*data.draw(trials(word)))
+
+
+@every_filter
+@given(data=st.data())
 def test_filter_is_idempotent(word: str, data: st.DataObject) -> None:
     laws.filter_is_idempotent(*data.draw(trials(word)))
 
