@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 POLICY := current() | threshold(0.1) | dedup(0.85) | mmr(0.7) | ushape
 
-.PHONY: demo test lint types properties bounds coverage bench soak clean
+.PHONY: demo test lint types properties bounds coverage docs bench soak clean
 
 demo: $(VENV)/installed
 	$(BIN)/packer pack examples/support/chunks.jsonl --budget 600 --policy "$(POLICY)"
@@ -30,6 +30,11 @@ bounds: $(VENV)/installed
 # Kernels as Python: their lines count, and a debugger would see them.
 coverage: $(VENV)/installed
 	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q --cov --cov-report=term
+
+# The pages as a site in build/docs; a warning or a link to nowhere is an error.
+docs: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	$(BIN)/sphinx-build -W --keep-going -q -E -b html docs build/docs
 
 # BENCH: options, as "--quick --jobs knapsack,mmr". A peer that is not there is reported as missing.
 bench: $(VENV)/peers

@@ -5,6 +5,7 @@ nothing of Hypothesis; `proofs/test_*.py` try it on generated and on all small v
 of a role, which bind stages of anyone's, stand in `packer.testing.laws`; here are those of ours.
 """
 
+import collections
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from packer import Packed, Pool, Reason, Selection
+from packer import Chunk, Packed, Pool, Reason, Selection
 from packer.conditions import Condition
 from packer.testing.laws import (
     budget_holds,
@@ -79,7 +80,32 @@ __all__ = [
     "threshold_keeps_what_reaches_it",
     "ushape_has_full_quality",
     "ushape_puts_the_best_at_the_edges",
+    "values_tell_the_way_of_each_score",
 ]
+
+# -- pack ----------------------------------------------------------------------------------
+
+
+def values_tell_the_way_of_each_score(chunks: Sequence[Chunk], packed: Packed) -> None:
+    """The steps of a chunk lead from the score that it came with from one stage to the next; what
+    a stage adds up to a score are its parts.
+    """
+    came = collections.defaultdict(set)
+    for at, chunk in enumerate(chunks):
+        came[f"chunk-{at}" if chunk.id is None else chunk.id].add(chunk.score)
+    texts = [trace.stage for trace in packed.report.stages]
+    for id_, steps in packed.report.values.items():
+        assert packed.value(id_) == steps
+        assert steps[0].before in came.get(id_, {chunk.score for chunk in chunks})  # a made id
+        for before, after in itertools.pairwise(steps):
+            assert before.after == after.before
+            assert texts.index(before.stage) <= len(texts) - 1 - texts[::-1].index(after.stage)
+        for step in steps:
+            if step.stage.startswith(("lexical", "neighbours", "blend")):
+                total = math.fsum(part.amount for part in step.parts)
+                most = max(abs(part.amount) for part in step.parts)
+                assert math.isclose(total, step.after, rel_tol=1e-12, abs_tol=1e-12 * most)
+
 
 # -- filters and scoring -------------------------------------------------------------------
 

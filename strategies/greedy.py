@@ -8,8 +8,7 @@ import numpy as np
 from packer.algebra import Selector
 from packer.arrays import Floats, Ints, best_first
 from packer.pool import Pool
-from packer.rulebook import rulebook
-from packer.ruled_selection import choose
+from packer.ruled_selection import down
 from packer.selection import Selection
 
 __all__ = ["density", "fill", "greedy", "prefix"]
@@ -38,10 +37,8 @@ def fill(order: Ints, costs: Ints, capacity: int) -> Ints:
 
 def _down(pool: Pool, order: Ints) -> Selection:
     """The selection of what fits going down `order`, under the rules of the pool."""
-    book = rulebook(pool)
-    if book is not None:
-        return choose(book, order)
-    return pool.select(fill(order, pool.costs, pool.capacity))
+    ruled = down(pool, order)
+    return pool.select(fill(order, pool.costs, pool.capacity)) if ruled is None else ruled
 
 
 @final
@@ -72,9 +69,9 @@ class Prefix(Selector):
 
     def __call__(self, pool: Pool, /) -> Selection:
         order = best_first(pool.scores)
-        book = rulebook(pool)
-        if book is not None:
-            return choose(book, order, stop=True)
+        ruled = down(pool, order, stop=True)
+        if ruled is not None:
+            return ruled
         run = int(np.searchsorted(np.cumsum(pool.costs[order]), pool.capacity, side="right"))
         if run == len(order):
             return pool.select(order)
@@ -103,7 +100,10 @@ class Density(Selector):
     obeys_rules = True
 
     def __call__(self, pool: Pool, /) -> Selection:
-        return _down(pool, np.lexsort((-pool.scores, -_per_token(pool.scores, pool.costs))))
+        return _down(pool, np.lexsort((-pool.scores, -self.worth(pool))))
+
+    def worth(self, pool: Pool, /) -> Floats:
+        return _per_token(pool.scores, pool.costs)
 
 
 def _per_token(scores: Floats, costs: Ints) -> Floats:

@@ -24,11 +24,12 @@ from strategies import CATALOG, parse
 
 from .faults import InputFault, input_fault, told
 from .output import Format, console, context, display, emit, only, visible
-from .plans import read_plan
+from .plans import PlanFile, read_plan
 from .progress import size_of, waiting
 from .reading import read
 from .rendering import (
     MORE,
+    explain_in_plan,
     explain_one,
     plan_tables,
     reasons,
@@ -89,11 +90,12 @@ File = Annotated[
         show_default=False,
     ),
 ]
-Budget = Annotated[
-    int, typer.Option("--budget", "-b", help="Tokens that may be spent.", show_default=False)
+OptionalBudget = Annotated[
+    int | None,
+    typer.Option("--budget", "-b", help="Tokens that may be spent.", show_default=False),
 ]
-PolicyText = Annotated[
-    str,
+OptionalPolicy = Annotated[
+    str | None,
     typer.Option(
         "--policy",
         "-p",
@@ -115,6 +117,16 @@ TemplateText = Annotated[
         help="How a chunk is written: text with {position}, {id}, {content}, {score}, {tokens} or "
         "{metadata\\[key]}, or a file of it; a .toml file has chunk, separator, header, footer. The "
         "whole text is then counted, and fits.",
+        show_default=False,
+    ),
+]
+PlanPath = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PLAN.TOML",
+        help="Several sections in one window, each with its own policy, in place of --policy "
+        "and --template. FILE is for the section without text or file of its own; where there "
+        "are several, its chunks name theirs in metadata as section.",
         show_default=False,
     ),
 ]
@@ -241,31 +253,44 @@ def _packed(
             raise input_fault(error, found.name, found.lines) from None
 
 
-def _planned(
+def _plan_file(
     path: str,
-    file: str | None,
     *,
-    plain: bool,
     counter: str,
     on_invalid: Invalid,
     budget: int | None,
     reserve: int | None,
-    **call: Any,
-) -> PackedPlan:
-    """Read a plan and the chunks of its sections, and pack them."""
-    found = read_plan(
+) -> PlanFile:
+    return read_plan(
         path,
         budget=budget,
         reserve=reserve,
         count_tokens=_counter(counter),
         on_invalid=on_invalid.value,
     )
+
+
+def _planned(found: PlanFile, file: str | None, *, plain: bool, **call: Any) -> PackedPlan:
+    """Read the chunks of a plan's sections, and pack them."""
     if file is None and found.takers:
-        message = f"the sections {', '.join(found.takers)} of {path} take their chunks from FILE"
+        message = (
+            f"the sections {', '.join(found.takers)} of {found.name} take their chunks from FILE"
+        )
         raise typer.BadParameter(message, param_hint="FILE")
     with waiting(console(sys.stderr, plain=plain)) as bar:
         bar.reading(None if file is None else size_of(file))
         return found.pack(file, bar.read, **call)
+
+
+def _check_beside_plan(policy: str | None, template: str | None, overhead: int) -> None:
+    """Refuse the options that a plan leaves no room for."""
+    for option, given in (("--policy", policy), ("--template", template)):
+        if given is not None:
+            message = f"{option} stands in the plan, for each section"
+            raise typer.BadParameter(message, param_hint=option)
+    if overhead:
+        message = "a plan counts what is written, so it takes no overhead"
+        raise typer.BadParameter(message, param_hint="--overhead")
 
 
 def _needed(value: Any, option: str) -> Any:
@@ -287,29 +312,9 @@ def pack_command(
         ),
     ] = None,
     *,
-    budget: Annotated[
-        int | None,
-        typer.Option("--budget", "-b", help="Tokens that may be spent.", show_default=False),
-    ] = None,
-    policy: Annotated[
-        str | None,
-        typer.Option(
-            "--policy",
-            "-p",
-            help="Stages joined by |, as in 'dedup(0.85) | mmr(0.7) | ushape'; see packer stages.",
-            show_default=False,
-        ),
-    ] = None,
-    plan: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PLAN.TOML",
-            help="Several sections in one window, each with its own policy, in place of --policy "
-            "and --template. FILE is for the section without text or file of its own; where there "
-            "are several, its chunks name theirs in metadata as section.",
-            show_default=False,
-        ),
-    ] = None,
+    budget: OptionalBudget = None,
+    policy: OptionalPolicy = None,
+    plan: PlanPath = None,
     template: TemplateText = None,
     reserve: Reserve = None,
     overhead: Overhead = 0,
@@ -355,30 +360,21 @@ def pack_command(
     packed: Packed | PackedPlan
     with _answering(plain=no_color):
         common: dict[str, Any] = {
-            "plain": no_color,
             "counter": tokenizer,
             "on_invalid": on_invalid,
+            "budget": budget,
             "reserve": reserve,
-            "query": query,
-            "now": now,
         }
+        call: dict[str, Any] = {"plain": no_color, "query": query, "now": now}
         if plan is not None:
-            for option, given in (("--policy", policy), ("--template", template)):
-                if given is not None:
-                    message = f"{option} stands in the plan, for each section"
-                    raise typer.BadParameter(message, param_hint=option)
-            if overhead:
-                message = "a plan counts what is written, so it takes no overhead"
-                raise typer.BadParameter(message, param_hint="--overhead")
-            packed = _planned(plan, file, budget=budget, **common)
+            _check_beside_plan(policy, template, overhead)
+            packed = _planned(_plan_file(plan, **common), file, **call)
         else:
+            _needed(file, "FILE")
+            stages = parse(_needed(policy, "--policy"))
+            _needed(budget, "--budget")
             packed = _packed(
-                _needed(file, "FILE"),
-                parse(_needed(policy, "--policy")),
-                budget=_needed(budget, "--budget"),
-                template=template,
-                overhead=overhead,
-                **common,
+                str(file), stages, template=template, overhead=overhead, **common, **call
             )
         shown = (
             plan_tables(packed, show)
@@ -400,14 +396,23 @@ def pack_command(
 
 @app.command()
 def explain(
-    file: File,
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE",
+            help="JSON (an array of chunks, or an object with it under chunks) or JSON Lines; "
+            "- for standard input. A plan whose sections have all their own needs none.",
+            show_default=False,
+        ),
+    ] = None,
     id_: Annotated[
         str | None,
         typer.Argument(metavar="[ID]", help="One chunk; all when left out.", show_default=False),
     ] = None,
     *,
-    budget: Budget,
-    policy: PolicyText,
+    budget: OptionalBudget = None,
+    policy: OptionalPolicy = None,
+    plan: PlanPath = None,
     template: TemplateText = None,
     reserve: Reserve = None,
     overhead: Overhead = 0,
@@ -436,27 +441,46 @@ def explain(
     packer explain chunks.jsonl faq#3 -b 4000 -p 'threshold(0.6) | mmr(0.7)'
 
     packer explain chunks.jsonl -b 4000 -p 'current() | greedy' | grep superseded
+
+    packer explain chunks.jsonl faq#3 --plan plan.toml
     """
     with _answering(plain=no_color):
-        stages = parse(policy)
+        common: dict[str, Any] = {
+            "counter": tokenizer,
+            "on_invalid": on_invalid,
+            "budget": budget,
+            "reserve": reserve,
+        }
+        call: dict[str, Any] = {"plain": no_color, "query": query, "now": now}
+        limit = (SHOWN if sys.stdout.isatty() else 0) if show is None else show
+        out = console(sys.stdout, plain=no_color)
+        if plan is not None:
+            _check_beside_plan(policy, template, overhead)
+            found = _plan_file(plan, **common)
+            if id_ is None and not found.takers:  # what stands alone is the ID
+                file, id_ = None, file
+            planned = _planned(found, file, **call)
+            if id_ is not None:
+                policies = {part.name: part.policy for part in found.plan.sections}
+                display(out, explain_in_plan(planned, policies, id_))
+            else:
+                emit("".join(visible(line) + "\n" for line in _plan_lines(planned, limit)))
+            return
+        stages = parse(_needed(policy, "--policy"))
+        _needed(budget, "--budget")
         packed = _packed(
-            file,
-            stages,
-            plain=no_color,
-            counter=tokenizer,
-            on_invalid=on_invalid,
-            budget=budget,
-            reserve=reserve,
-            template=template,
-            overhead=overhead,
-            query=query,
-            now=now,
+            _needed(file, "FILE"), stages, template=template, overhead=overhead, **common, **call
         )
         if id_ is not None:
-            display(console(sys.stdout, plain=no_color), explain_one(packed, stages, id_))
-            return
-        limit = (SHOWN if sys.stdout.isatty() else 0) if show is None else show
-        emit("".join(visible(line) + "\n" for line in _lines(packed, limit)))
+            display(out, explain_one(packed, stages, id_))
+        else:
+            emit("".join(visible(line) + "\n" for line in _lines(packed, limit)))
+
+
+def _plan_lines(packed: PackedPlan, limit: int) -> Iterator[str]:
+    """The lines on each section's chunks, each after the name of its section."""
+    for name, part in packed.sections.items():
+        yield from (f"{name}: {line}" for line in _lines(part, limit))
 
 
 def _lines(packed: Packed, limit: int) -> Iterator[str]:

@@ -17,7 +17,7 @@ from packer.template import Template
 from packer.tokens import approximate
 
 from .chunk_lists import Profile, chunks
-from .material import NOW, POSITIVE, Values
+from .material import NOW, POSITIVE, QUERY, Values
 from .vocabulary import policies
 
 __all__ = [
@@ -36,6 +36,9 @@ __all__ = [
 BUDGETS: Final = st.integers(1, 120) | st.sampled_from((1, 10, 10_000, 2**70))
 OVERHEADS: Final = st.sampled_from((0, 0, 1, 7))
 
+REFUSE_NEGATIVE: Final = frozenset({"decay", "boost", "neighbours"})
+"""The words of the stages that refuse negative scores."""
+
 
 @final
 @attrs.frozen
@@ -46,7 +49,7 @@ class Request:
     policy: Policy
     budget: int
     overhead: int
-    query: str | None = None
+    query: str | None = QUERY
 
     def over(self, chunks: Sequence[Chunk]) -> "Request":
         """The same call over other chunks."""
@@ -96,7 +99,7 @@ def options_for(stage: Any) -> dict[str, Any]:
     steps = steps_of(stage)
     if any(getattr(step, "metric", None) == "cosine" for step in steps):
         options["embedded"] = True
-    if any(step.name in {"decay", "boost"} for step in steps):  # they refuse negative scores
+    if any(step.name in REFUSE_NEGATIVE for step in steps):
         options["scores"] = POSITIVE
     return options
 
@@ -143,7 +146,9 @@ def pools(
     >>> test()
     """
     found = draw(chunks(profile) if given is None else given)
-    return Pool.from_chunks(found, budget=draw(budgets), overhead=draw(overheads), now=NOW)
+    return Pool.from_chunks(
+        found, budget=draw(budgets), overhead=draw(overheads), query=QUERY, now=NOW
+    )
 
 
 @st.composite
@@ -151,7 +156,9 @@ def twin_pools(draw: st.DrawFn, given: st.SearchStrategy[list[Chunk]]) -> tuple[
     """A pool, and the same chunks in another order."""
     pool = draw(pools(given))
     found = [pool.chunk(row) for row in draw(st.permutations(range(len(pool))))]
-    return pool, Pool.from_chunks(found, budget=pool.budget, overhead=pool.call.overhead, now=NOW)
+    return pool, Pool.from_chunks(
+        found, budget=pool.budget, overhead=pool.call.overhead, query=QUERY, now=NOW
+    )
 
 
 @st.composite

@@ -16,18 +16,15 @@ from strategies import cap, greedy, pin
 
 from .calls import OVERHEADS, Request, budgets_for, options_for
 from .chunk_lists import PROFILES, Profile, chunks
-from .material import NOW
+from .material import NOW, QUERY
 from .pasting import chunks_source
 
-__all__ = ["PINNED", "QUERY", "Case", "cases", "completed"]
+__all__ = ["PINNED", "Case", "cases", "completed"]
 
 T = TypeVar("T")
 
 PINNED: Final = "pinned"
 """The metadata key of the chunks that a case pins."""
-
-QUERY: Final = "How many days does a refund take?"
-"""What every case asks, for stages that look at the request's words."""
 
 _PIN: Final = pin(field(PINNED) == True)  # noqa: E712  # a condition, no comparison
 

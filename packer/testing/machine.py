@@ -11,9 +11,9 @@ from packer.errors import PackError
 
 from . import laws
 from .calls import OVERHEADS, Request, budgets_for, options_for
-from .cases import QUERY
 from .checking import MAY_REFUSE
 from .chunk_lists import Profile, chunks
+from .material import QUERY
 from .vocabulary import Vocabulary, Words, policies, vocabulary
 
 __all__ = ["policy_machine"]

@@ -18,6 +18,7 @@ __all__ = [
     "METADATA",
     "NOW",
     "POSITIVE",
+    "QUERY",
     "SCORES",
     "TEXTS",
     "VECTORS",
@@ -28,6 +29,9 @@ Values: TypeAlias = st.SearchStrategy[Any]
 
 NOW: Final = dt.datetime(2024, 6, 1, tzinfo=dt.UTC)
 """The moment of every call made here."""
+
+QUERY: Final = "How many days do refunds take, and may I return gifts? 返品は"
+"""The request's words in every call made here."""
 
 TEXTS: Final = (
     "Refunds take five days from the day the parcel arrives.",

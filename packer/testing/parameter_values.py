@@ -51,6 +51,13 @@ def _key_names(parameter: str, *, wide: bool) -> Values:
     return usual | ODD_TEXT if wide else usual
 
 
+def _weights(*, wide: bool) -> Values:
+    keys = st.sampled_from(("year", "position", "score", "status", "nowhere"))
+    names = keys | ODD_TEXT if wide else keys
+    every = _numbers(-math.inf, math.inf, None, wide=wide)
+    return st.dictionaries(names, every, min_size=1, max_size=3)
+
+
 DOMAINS: Final[Mapping[str, Callable[[Any, str, bool], Values]]] = {
     "number": lambda limits, name, wide: _numbers(*limits, wide=wide),
     "count": lambda limits, name, wide: st.integers(0, 2**63 - 1 if wide else 13),
@@ -65,6 +72,7 @@ DOMAINS: Final[Mapping[str, Callable[[Any, str, bool], Values]]] = {
         conditions(wide=wide), min_size=1, max_size=3
     ),
     "duration": lambda limits, name, wide: _durations(wide=wide),
+    "weights": lambda limits, name, wide: _weights(wide=wide),
     "ids": lambda limits, name, wide: st.lists(
         ODD_TEXT if wide else st.integers(0, 14).map("c{}".format), max_size=5
     ),

@@ -127,6 +127,8 @@ def _stages(draw: st.DrawFn, words: Vocabulary, word: str, *, wide: bool) -> Any
         value = draw(values_of(kind, parameter.name, wide=wide))
         if parameter.kind is parameter.VAR_POSITIONAL:
             arguments.extend(value)
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            keywords |= value
         else:
             keywords[parameter.name] = value
     return cast("Callable[..., Any]", made)(*arguments, **keywords)
@@ -143,6 +145,7 @@ def _policies(
     steps: list[Any] = []
     if filters:
         steps.extend(draw(st.lists(some_stage(filters), max_size=3)))
+    steps.sort(key=lambda step: step.name == "blend")  # below 0, which some others refuse
     steps.append(draw(some_stage(selectors)))
     if draw(st.booleans()) and orders:
         steps.append(draw(some_stage(orders)))
