@@ -4,14 +4,14 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 POLICY := current() | threshold(0.1) | dedup(0.85) | mmr(0.7) | ushape
 
-.PHONY: demo test lint types properties bounds coverage docs picture bench soak clean
+.PHONY: demo test lint types properties proofs bounds coverage docs picture bench soak clean
 .PHONY: test-browser test-integrations test-engines
 
 demo: $(VENV)/installed
 	$(BIN)/packer pack examples/support/chunks.jsonl --budget 600 --policy "$(POLICY)"
 	$(BIN)/packer explain examples/support/chunks.jsonl --budget 600 --policy "$(POLICY)" "mail-templates#0"
 
-test: lint types properties bounds coverage
+test: lint types properties proofs bounds coverage
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
@@ -23,6 +23,10 @@ types: $(VENV)/installed
 
 properties: $(VENV)/installed
 	HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q
+
+# Theorems by z3 and twins by CrossHair, each with its time; the other proofs are among the tests.
+proofs: $(VENV)/installed
+	$(BIN)/python -m proofs
 
 # Compiled anew with every index checked: a kernel that reads beside its arrays fails here.
 bounds: $(VENV)/installed
