@@ -230,10 +230,11 @@ class PackNodes(BaseNodePostprocessor):
             return copy
         tokens = count(copy.get_content(MetadataMode.LLM))
         own = note(attrs.evolve(chunk, tokens=tokens), report)
-        hidden = {self.report_key}
         copy.metadata = {**node.metadata, self.report_key: own}
-        copy.excluded_llm_metadata_keys = sorted({*node.excluded_llm_metadata_keys, *hidden})
-        copy.excluded_embed_metadata_keys = sorted({*node.excluded_embed_metadata_keys, *hidden})
+        copy.excluded_llm_metadata_keys = _with(node.excluded_llm_metadata_keys, self.report_key)
+        copy.excluded_embed_metadata_keys = _with(
+            node.excluded_embed_metadata_keys, self.report_key
+        )
         return copy
 
     # -- embeddings ------------------------------------------------------------------------
@@ -266,6 +267,10 @@ class PackNodes(BaseNodePostprocessor):
 
 def _counter(given: CountTokens | str | None) -> CountTokens:
     return _OWN if given is None or given == _OWN.name else counter(given)
+
+
+def _with(keys: Sequence[str], key: str) -> list[str]:
+    return [*keys, *([] if key in keys else [key])]
 
 
 def _checked_embeddings(source: Any) -> Any:
