@@ -380,6 +380,13 @@ def test_a_null_embedding_is_none_and_a_null_distance_is_refused() -> None:
     assert message.endswith("add WHERE embedding IS NOT NULL")
 
 
+def test_a_text_that_is_no_vector_is_named_by_pack() -> None:
+    found = from_pgvector_rows([Row(1, "a", "x", "(1,2)", 0.5)], metric="l2", embedding="embedding")
+    code, message = told(lambda: pack(found, greedy, budget=5))
+    assert code == "INVALID_CHUNK"
+    assert "embedding is '(1,2)'; give a list of numbers" in message
+
+
 def test_pgvector_rows_in_any_order() -> None:
     rows = [Row(1, "far", "x", None, 0.75), Row(2, "near", "x", None, 0.25)]
     assert [chunk.score for chunk in from_pgvector_rows(rows, metric="cosine_distance")] == [
