@@ -283,7 +283,7 @@ def test_a_function_of_the_documents_embeds(*, wait: bool) -> None:
     assert ids(asyncio.run(packing.ainvoke(documents))) == ["a", "c"]
     assert asked == [["a", "b", "c"]]
     if wait:
-        with pytest.raises(PackError, match="use ainvoke") as caught:
+        with pytest.raises(PackError, match="call the async form") as caught:
             packing.invoke(documents)
         assert caught.value.code == "INVALID_PARAMETER"
     else:
