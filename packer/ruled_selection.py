@@ -1,19 +1,22 @@
 """Choosing under rules: what selectors do when the pool has some."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
+import attrs
 import numpy as np
 
-from .arrays import Ints, best_first
+from .arrays import Floats, Ints, best_first
 from .conflicts import conflict
+from .growing import Growing, filled, grown
 from .pool import Pool
 from .quotas import keys_of, over
+from .records import Reason
 from .rulebook import Rulebook, refuse_without_room, rulebook
-from .rules import UNBOUNDED, Pin, Quota
+from .rules import UNBOUNDED, Overlap, Pin, Quota
 from .selection import Selection
 
-__all__ = ["base", "choose", "down", "enforce"]
+__all__ = ["base", "choose", "down", "enforce", "topped_up"]
 
 MANY: Final = 5_000
 """Of more rows than this the compiled walk is faster than a loop of Python."""
@@ -43,8 +46,12 @@ def down(pool: Pool, order: Ints, *, stop: bool = False) -> Selection | None:
     """
     if not pool.rules:
         return None
+    if pool.overlapping:
+        rank = np.empty(len(pool))
+        rank[order] = -np.arange(len(pool))
+        return grown(pool, lambda _: rank, stop=stop)
     if len(pool) <= MANY and all(
-        isinstance(rule, Pin) or (isinstance(rule, Quota) and rule.least == 0)
+        isinstance(rule, Pin | Overlap) or (isinstance(rule, Quota) and rule.least == 0)
         for rule in pool.rules
     ):
         refuse_without_room(pool)
@@ -130,4 +137,32 @@ def enforce(pool: Pool, selection: Selection) -> Selection:
     wanted = selection.chosen
     rest = np.setdiff1d(np.arange(len(pool)), wanted)
     order = np.concatenate([wanted, rest[best_first(pool.scores[rest])]])
+    if pool.overlapping:
+        found = Growing(pool)
+        found.start(order)
+        found.closed[rest] = True
+        rank = np.zeros(len(pool))
+        rank[wanted] = -np.arange(len(wanted))
+        found.grow(lambda _: rank)
+        return found.select()
     return book.select(book.walk(wanted, base(book, order)))
+
+
+def topped_up(pool: Pool, selection: Selection, worth: Callable[[Pool], Floats]) -> Selection:
+    """A selection by full costs, and what fits in the room that overlaps freed, the best first.
+
+    How good that is nobody knows, so it has no `optimality`.
+    """
+    inside = set(pool.table_rows.tolist())
+    out = [
+        cut.rows
+        for cut in selection.pool.cuts
+        if cut.reason is Reason.BUDGET and not inside.isdisjoint(cut.rows.tolist())
+    ]
+    also = np.flatnonzero(np.isin(pool.table_rows, np.concatenate(out))) if out else out
+    rows = filled(pool, selection.chosen, worth(pool), np.array(also, np.int64))
+    if len(rows) == len(selection):
+        return attrs.evolve(selection, optimality=None)
+    book = rulebook(pool)
+    warned = attrs.evolve(pool, warnings=selection.pool.warnings)
+    return warned.select(rows) if book is None else book.select(rows)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
     from .scoring import boost, decay, normalize
     from .shrinking import shrink, variants
+    from .spans import overlap
     from .trimming import trim
     from .versions import current, fresh, latest
 
@@ -71,6 +72,7 @@ __all__ = [
     "natural",
     "needs",
     "normalize",
+    "overlap",
     "parse",
     "pin",
     "prefix",
@@ -112,6 +114,7 @@ _HOMES: Final = {
     "boost": "scoring",
     "decay": "scoring",
     "normalize": "scoring",
+    "overlap": "spans",
     "shrink": "shrinking",
     "variants": "shrinking",
     "trim": "trimming",

@@ -24,6 +24,7 @@ from .orders import (
 )
 from .scoring import boost, decay, normalize
 from .shrinking import shrink
+from .spans import overlap
 from .trimming import trim
 from .versions import current, fresh, latest
 
@@ -54,6 +55,7 @@ CATALOG: Final[Catalog] = MappingProxyType(
         "distinct": distinct,
         "needs": needs,
         "quota": quota,
+        "overlap": overlap,
         # selectors
         "greedy": greedy,
         "prefix": prefix,

@@ -7,6 +7,7 @@ import numpy as np
 
 from packer.algebra import Selector
 from packer.arrays import Floats, Ints, best_first
+from packer.growing import grown
 from packer.pool import Pool
 from packer.ruled_selection import down
 from packer.selection import Selection
@@ -47,6 +48,7 @@ class Greedy(Selector):
     name = "greedy"
     is_constant = True
     obeys_rules = True
+    counts_overlap = True
 
     def __call__(self, pool: Pool, /) -> Selection:
         return _down(pool, best_first(pool.scores))
@@ -66,6 +68,7 @@ class Prefix(Selector):
     name = "prefix"
     is_constant = True
     obeys_rules = True
+    counts_overlap = True
 
     def __call__(self, pool: Pool, /) -> Selection:
         order = best_first(pool.scores)
@@ -98,8 +101,11 @@ class Density(Selector):
     name = "density"
     is_constant = True
     obeys_rules = True
+    counts_overlap = True
 
     def __call__(self, pool: Pool, /) -> Selection:
+        if pool.overlapping:
+            return grown(pool, lambda found: _per_token(pool.scores, found.costs))
         return _down(pool, np.lexsort((-pool.scores, -self.worth(pool))))
 
     def worth(self, pool: Pool, /) -> Floats:

@@ -104,6 +104,9 @@ DATES: Final[Values] = st.sampled_from(
 DATE_KEYS: Final = ("timestamp", "updated")
 GROUP_KEYS: Final = ("source", "group", "parent", "status", "doc type", "nowhere")
 
+BOOK: Final = "Refunds take five days. We ship on every working day. Gift cards never expire."
+"""What chunks with `start` and `end` in their metadata are mostly cut from."""
+
 METADATA: Final[Values] = st.fixed_dictionaries(
     {},
     optional={
@@ -119,6 +122,8 @@ METADATA: Final[Values] = st.fixed_dictionaries(
         "year": st.integers(2020, 2025),
         "tags": st.lists(st.sampled_from(("refund", "vip")), max_size=2),
         "doc type": st.sampled_from(("faq", "policy")),
+        "start": st.sampled_from((0, 8, 24, 30, "0")),
+        "end": st.sampled_from((23, 24, 40, 52, len(BOOK))),
     },
 )
 
@@ -152,12 +157,21 @@ def chunk_lists(
         embedding=vectors,
         metadata=METADATA,
     )
+    chunk = st.builds(_placed, chunk, st.booleans() | st.just(value=True))
     unique = (lambda chunk: chunk.score) if distinct_scores else None
     found = st.one_of(  # the second, as lists of free size are mostly short
         st.lists(chunk, min_size=min_size, max_size=max_size, unique_by=unique),
         st.lists(chunk, min_size=max(min_size, max_size // 2), max_size=max_size, unique_by=unique),
     )
     return found.map(_numbered) if named else found
+
+
+def _placed(chunk: Chunk, cut: bool) -> Chunk:  # noqa: FBT001  # a draw
+    """The chunk, with the text of its span where `cut`."""
+    start, end = chunk.metadata.get("start"), chunk.metadata.get("end")
+    if cut and isinstance(start, int) and isinstance(end, int) and start < end:
+        return attrs.evolve(chunk, content=BOOK[start:end])
+    return chunk
 
 
 def _has_ink(text: str) -> bool:

@@ -854,6 +854,7 @@ def test_a_terminal_gets_controls_of_the_context_as_escapes(tmp_path: Path) -> N
         "metadata": {},
         "merged_from": [],
         "original_tokens": None,
+        "new_tokens": None,
     }
 
 
