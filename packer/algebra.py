@@ -281,11 +281,12 @@ def advance(step: Step[Any, Any], state: Any, text: str) -> Any:
         is_awaitable(result)  # closes a coroutine
         message = f"{text} gave {shown(result)}; it must give {_ROLES[step.gives]}"
         raise InvalidStrategy(message, details={"stage": text})
-    if isinstance(step, Selector) and state.rules and not step.obeys_rules:
+    if isinstance(step, Selector) and state.rules:
         chosen: Any = result
-        result = enforce(state.at(text), chosen)
-    if isinstance(step, Selector) and not step.counts_overlap and state.overlapping:
-        result = topped_up(state.at(text), result, step.worth)
+        if not step.obeys_rules:
+            result = enforce(state.at(text), chosen)
+        if not step.counts_overlap and state.overlapping:
+            result = topped_up(state.at(text), chosen.chosen, result, step.worth)
     if isinstance(step, Selector) and result.pool.cutting is not None:
         result = trimmed(result, lambda pool: advance(step, pool, text), step.worth)
     if _accounted(result) != _accounted(state):

@@ -11,7 +11,6 @@ from .conflicts import conflict
 from .growing import Growing, filled, grown
 from .pool import Pool
 from .quotas import keys_of, over
-from .records import Reason
 from .rulebook import Rulebook, refuse_without_room, rulebook
 from .rules import UNBOUNDED, Overlap, Pin, Quota
 from .selection import Selection
@@ -148,21 +147,20 @@ def enforce(pool: Pool, selection: Selection) -> Selection:
     return book.select(book.walk(wanted, base(book, order)))
 
 
-def topped_up(pool: Pool, selection: Selection, worth: Callable[[Pool], Floats]) -> Selection:
+def topped_up(
+    pool: Pool, wanted: Ints, selection: Selection, worth: Callable[[Pool], Floats]
+) -> Selection:
     """A selection by full costs, and what fits in the room that overlaps freed, the best first.
 
-    How good that is nobody knows, so it has no `optimality`.
+    `wanted` are the rows that the selector chose: what found no room beside them at full costs may
+    come in now.  How good that is nobody knows, so it has no `optimality`.
     """
-    inside = set(pool.table_rows.tolist())
-    out = [
-        cut.rows
-        for cut in selection.pool.cuts
-        if cut.reason is Reason.BUDGET and not inside.isdisjoint(cut.rows.tolist())
-    ]
-    also = np.flatnonzero(np.isin(pool.table_rows, np.concatenate(out))) if out else out
-    rows = filled(pool, selection.chosen, worth(pool), np.array(also, np.int64))
+    out = np.ones(len(pool), np.bool_)
+    out[wanted] = False
+    also = np.flatnonzero(out & (pool.costs > pool.budget - int(pool.costs[wanted].sum())))
+    rows = filled(pool, selection.chosen, worth(pool), also)
     if len(rows) == len(selection):
         return attrs.evolve(selection, optimality=None)
-    book = rulebook(pool)
     warned = attrs.evolve(pool, warnings=selection.pool.warnings)
+    book = rulebook(warned)
     return warned.select(rows) if book is None else book.select(rows)

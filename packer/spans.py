@@ -1,14 +1,15 @@
 """Spans of sources: what of a chunk is new beside others, and texts that overlap written as one.
 
 A chunk has a span where its metadata says `source`, `start` and `end` (characters, end not
-included) and its text is as long as that.  Where two spans of a source have different texts for
-the same place, the later one counts as having none: what is not the same is never joined.
+included) and its text is as long as that, or shorter by a few blanks that were stripped from its
+ends.  Where two spans of a source have different texts for the same place, the later one counts as
+having none: what is not the same is never joined.
 """
 
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 import attrs
 
@@ -20,6 +21,9 @@ from .numbers import is_int
 __all__ = ["Cover", "Spans", "along", "joined", "share", "spans_of"]
 
 Interval: TypeAlias = tuple[int, int]
+
+MOST_BLANKS: Final = 16
+"""So much longer than its text a span may be."""
 
 
 @final
@@ -64,29 +68,32 @@ class Spans:
 
 def spans_of(table: Candidates, table_rows: Ints) -> Spans:
     """The spans of these rows of the table.  O(n log n + characters)."""
+    rows = table_rows.tolist()
+    texts = [table.text(row) for row in rows]
     numbers: dict[object, int] = {}
-    source, start, end, odd = [], [], [], []
-    for at, row in enumerate(table_rows.tolist()):
+    source, start, slack, odd = [-1] * len(rows), [0] * len(rows), [0] * len(rows), []
+    for at, row in enumerate(rows):
         said = _said(table, row)
-        if said is None or said[2] - said[1] != len(table.text(row)):
-            if said is not None:
-                odd.append(at)
-            source.append(-1)
-            start.append(0)
-            end.append(0)
+        if said is not None and 0 <= said[2] <= MOST_BLANKS:
+            source[at] = numbers.setdefault(said[0], len(numbers))
+            start[at], slack[at] = said[1:]
+        elif said is not None:
+            odd.append(at)
+    for at, moved in _placed(source, start, slack, texts):
+        if moved is None:
+            source[at] = -1
+            odd.append(at)
         else:
-            source.append(numbers.setdefault(said[0], len(numbers)))
-            start.append(said[1])
-            end.append(said[2])
-    texts = [table.text(row) for row in table_rows.tolist()]
-    for at in _disagreeing(source, start, texts):
-        source[at] = -1
-        odd.append(at)
+            start[at] += moved
+    end = [first + len(text) for first, text in zip(start, texts, strict=True)]
     return Spans(source, start, end, _meeting(source, start, end), sorted(odd))
 
 
 def _said(table: Candidates, row: int) -> tuple[object, int, int] | None:
-    """The source, start and end that a row says; those of the beginning where it was cut."""
+    """The source and start that a row says, and how much longer its span is than its text.
+
+    For a text that was cut, than the whole; a text that was changed has no span.
+    """
     metadata = table.metadata[row]
     source = present(metadata.get("source"))
     start: Any = metadata.get("start")
@@ -95,30 +102,40 @@ def _said(table: Candidates, row: int) -> tuple[object, int, int] | None:
         return None
     if not isinstance(source, str | int | float):
         source = repr(source)
-    first, last = int(start), int(end)
-    original = table.originals.get(row)
-    if original is not None and original.text.startswith(table.text(row)):
-        last -= len(original.text) - len(table.text(row))
-    return (type(source), source), first, last
+    whole = table.original(row).text
+    if not whole.startswith(table.text(row)):
+        return None
+    return (type(source), source), int(start), int(end) - int(start) - len(whole)
 
 
-def _disagreeing(
-    source: Sequence[int], start: Sequence[int], texts: Sequence[str]
-) -> Iterator[int]:
-    """The rows whose text is not what an earlier span of the source has in the same place."""
+def _placed(
+    source: Sequence[int], start: Sequence[int], slack: Sequence[int], texts: Sequence[str]
+) -> Iterator[tuple[int, int | None]]:
+    """How far into its span the text of each row begins that overlaps one before it.
+
+    The one place where it says what the earlier has there; None where there is none, or several.
+    """
     rows = [row for row in range(len(source)) if source[row] >= 0]
     rows.sort(key=lambda row: (source[row], start[row], -len(texts[row]), row))
     last, begin, known = -1, 0, ""
     for row in rows:
-        at = start[row] - begin
+        at, text = start[row] - begin, texts[row]
         if source[row] != last or at >= len(known):
-            last, begin, known = source[row], start[row], texts[row]
+            last, begin, known = source[row], start[row], text
             continue
-        same = min(len(known) - at, len(texts[row]))
-        if known[at : at + same] != texts[row][:same]:
-            yield row
+        fits = [
+            moved
+            for moved in range(slack[row] + 1)
+            if known.startswith(text[: max(len(known) - at - moved, 0)], at + moved)
+        ]
+        if len(fits) != 1:
+            yield row, None
+            continue
+        yield row, fits[0]
+        if at + fits[0] > len(known):  # only a blank of both was in common
+            begin, known = start[row] + fits[0], text
         else:
-            known += texts[row][same:]
+            known += text[len(known) - at - fits[0] :]
 
 
 def _meeting(source: Sequence[int], start: Sequence[int], end: Sequence[int]) -> list[bool]:

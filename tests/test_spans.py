@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from packer import Chunk, Packed, PackError, Pool, Template, pack, tokenizer
+from packer import (
+    Chunk,
+    Packed,
+    PackError,
+    Pool,
+    Selection,
+    Selector,
+    Template,
+    pack,
+    tokenizer,
+)
 from packer.errors import Infeasible, OverBudget
 from packer.spans import Cover, spans_of
 from strategies import (
@@ -280,6 +290,78 @@ def test_what_is_no_span_of_its_text_is_charged_in_full_and_told() -> None:
     assert packed.text("|") == f"{BOOK[:10]}|xxxxxxxxxx|short|bare"
     [told] = pack(chunks[3:], overlap() | greedy, budget=100, count_tokens=len).report.warnings
     assert told.code == "no-spans"
+
+
+def test_blanks_stripped_from_the_ends_of_a_span_are_no_matter() -> None:
+    text = "Refunds take 5 days.\n\nWe ship on Monday. We like cats. "
+    spans = (
+        (0, 22, 0.9),
+        (15, 40, 0.8),
+        (40, 55, 0.7),
+    )  # "... days.", "days. ... Monday.", " We ..."
+    chunks = [
+        Chunk(text[a:b].strip(), score, metadata={"source": "faq", "start": a, "end": b})
+        for a, b, score in spans
+    ]
+    assert [len(chunk.content) for chunk in chunks] == [20, 25, 13]
+    packed = pack(chunks, overlap() | greedy, budget=100, count_tokens=len)
+    assert not packed.report.warnings
+    assert packed.text("|") == "Refunds take 5 days.\n\nWe ship on Monday.|We like cats."
+    assert packed.report.tokens_used == 20 + 20 + 13
+    led = [
+        chunks[0],
+        Chunk("days.\n\nWe ship", 0.8, metadata={"source": "faq", "start": 14, "end": 30}),
+    ]
+    packed = pack(led, overlap() | greedy, budget=100, count_tokens=len)
+    assert packed.text("|") == "Refunds take 5 days.\n\nWe ship"  # it begins one into its span
+
+
+def test_a_place_that_is_not_sure_is_in_full() -> None:
+    said = {"source": "s"}
+    chunks = [
+        Chunk("abcaaa", 0.9, id="a", metadata={**said, "start": 0, "end": 6}),
+        Chunk("aaaxyz", 0.8, id="b", metadata={**said, "start": 3, "end": 10}),  # at 3, 4 or 5
+    ]
+    packed = pack(chunks, overlap() | greedy, budget=100, count_tokens=len)
+    assert packed.text("|") == "abcaaa|aaaxyz"
+    assert [told.code for told in packed.report.warnings] == ["odd-spans"]
+
+
+def test_what_a_chunk_brings_is_charged_together() -> None:
+    chunks = [
+        piece(0, 10, 0.9, "row", parent="head"),
+        piece(5, 15, 0.1, "head"),
+        piece(30, 36, 0.8, "other"),
+    ]
+    packed = pack(chunks, overlap() | needs() | greedy, budget=15, count_tokens=len)
+    assert [one.id for one in packed] == ["head", "row"]
+    packed = pack(chunks, overlap() | needs() | greedy, budget=14, count_tokens=len)
+    assert [one.id for one in packed] == ["other"]
+
+
+class FirstFew(Selector):
+    """Chooses from the front by full costs, and knows nothing of spans or rules."""
+
+    name = "first_few"
+
+    def __call__(self, pool: Pool, /) -> Selection:
+        return pool.select(np.flatnonzero(np.cumsum(pool.costs) <= pool.budget))
+
+
+def test_what_overlaps_free_is_filled_for_a_selector_that_does_not_count_on_it() -> None:
+    chunks = [
+        piece(0, 10, 0.5, "a"),
+        piece(5, 15, 0.4, "b"),
+        piece(30, 35, 0.3, "c"),
+        piece(12, 16, 0.9, "d"),
+    ]
+    packed = pack(chunks, overlap() | FirstFew(), budget=21, count_tokens=len)
+    assert [(one.id, one.new_tokens) for one in packed] == [("a", 10), ("b", 5), ("d", 1), ("c", 5)]
+    assert packed.report.tokens_used == 21
+    packed = pack(chunks, overlap() | FirstFew(), budget=16, count_tokens=len)
+    assert [one.id for one in packed] == ["a", "b"]  # c and d had room, and it left them out
+    capped = pack(chunks, overlap() | cap(2) | FirstFew(), budget=30, count_tokens=len)
+    assert [one.id for one in capped] == ["a", "b"]
 
 
 def test_tokens_of_another_counter_are_shared_by_characters() -> None:
