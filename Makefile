@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 POLICY := current() | threshold(0.1) | dedup(0.85) | mmr(0.7) | ushape
 
-.PHONY: demo test lint types properties bounds coverage docs bench soak clean
+.PHONY: demo test lint types properties bounds coverage docs bench soak clean test-integrations
 
 demo: $(VENV)/installed
 	$(BIN)/packer pack examples/support/chunks.jsonl --budget 600 --policy "$(POLICY)"
@@ -36,6 +36,10 @@ docs: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --editable ".[docs]"
 	$(BIN)/sphinx-build -W --keep-going -q -E -b html docs build/docs
 
+# With the real frameworks and stores, which are not in `dev`; what is missing fails.
+test-integrations: $(VENV)/integrations
+	PACKER_REQUIRE_INTEGRATIONS=1 HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q tests/integrations docs/integrations.md
+
 # BENCH: options, as "--quick --jobs knapsack,mmr". A peer that is not there is reported as missing.
 bench: $(VENV)/peers
 	$(BIN)/python -m benchmarks $(BENCH)
@@ -46,6 +50,10 @@ soak: $(VENV)/installed
 $(VENV)/peers: $(VENV)/installed
 	-$(BIN)/python -m pip install --quiet --editable ".[bench]"
 	-npm install --prefix build/npm --no-audit --no-fund --silent @silupanda/context-packer@0.2.0
+	touch $@
+
+$(VENV)/integrations: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --editable ".[integrations]"
 	touch $@
 
 $(VENV)/installed: pyproject.toml

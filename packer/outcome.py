@@ -1,6 +1,7 @@
 """From a layout to the records that the caller reads; what is costly waits until it is read."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -16,7 +17,10 @@ from .similarity import features
 from .tokens import counter_name
 from .validation import STAGE
 
-__all__ = ["diversity", "packed", "position_quality"]
+if TYPE_CHECKING:
+    from .values import ScoreStep
+
+__all__ = ["detail", "diversity", "packed", "position_quality"]
 
 FEWEST_FOR_DIVERSITY: Final = 2
 
@@ -56,6 +60,7 @@ def packed(
         excluded=Deferred(lambda: _exclusions(pool)),
         diversity=Deferred(lambda: diversity(layout)),
         position_quality=Deferred(lambda: position_quality(layout.scores)),
+        values=Deferred(lambda: _values(pool)),
         rendered_tokens=None if rendered is None else rendered.tokens,
     )
     text = None if rendered is None else rendered.text
@@ -106,6 +111,12 @@ def diversity(layout: Layout) -> float | None:
     return float(1.0 - kernels.pairs.mean_pairwise(*found.arrays))
 
 
+def _values(pool: Pool) -> "Mapping[str, tuple[ScoreStep, ...]]":
+    from .values import traced
+
+    return traced(pool)
+
+
 def _packed_chunks(layout: Layout) -> tuple[PackedChunk, ...]:
     table = layout.pool.candidates
     merged = _merged(layout.pool)
@@ -153,25 +164,31 @@ def _exclusions(pool: Pool) -> tuple[Exclusion, ...]:
 
 def _exclusion(pool: Pool, cut: Cut, at: int) -> Exclusion:
     table, row = pool.candidates, int(cut.rows[at])
-    score, current = float(table.scores[row]), float(cut.scores[at])
     original = table.original(row)
-    told = [cut.detail(at)]
-    if score != current:
-        told.append(f"score {current:.6g} here, {score:.6g} as given")
-    if row in table.originals:
-        told.append(f"shortened to {table.tokens[row]} of {original.tokens} tokens")
-    if pool.call.fixed and cut.reason is Reason.BUDGET and cut.stage != STAGE:
-        told.append(f"header and footer cost {pool.call.fixed}")
     near = None if cut.redundant_with is None else int(cut.redundant_with[at])
     return Exclusion(
         id=table.id(row),
         content=original.text,
-        score=score,
+        score=float(table.scores[row]),
         tokens=original.tokens,
         reason=cut.reason,
         stage=cut.stage,
         redundant_with=None if near is None else table.id(near),
         similarity=None if cut.similarity is None else float(cut.similarity[at]),
-        detail="; ".join(text for text in told if text) or None,
+        detail=detail(pool, cut, at),
         metadata=table.metadata[row],
     )
+
+
+def detail(pool: Pool, cut: Cut, at: int) -> str | None:
+    """What an exclusion says: what would have let the chunk in, and how it came to stand there."""
+    table, row = pool.candidates, int(cut.rows[at])
+    score, current = float(table.scores[row]), float(cut.scores[at])
+    told = [cut.detail(at)]
+    if score != current:
+        told.append(f"score {current:.6g} here, {score:.6g} as given")
+    if row in table.originals:
+        told.append(f"shortened to {table.tokens[row]} of {table.original(row).tokens} tokens")
+    if pool.call.fixed and cut.reason is Reason.BUDGET and cut.stage != STAGE:
+        told.append(f"header and footer cost {pool.call.fixed}")
+    return "; ".join(text for text in told if text) or None

@@ -13,6 +13,7 @@ that pool; `table_rows` are the places in the table that all pools of a call sha
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias, TypeVar, final
 
 import attrs
@@ -22,7 +23,7 @@ import numpy.typing as npt
 from .arrays import Bools, Floats, Ints, Vectors, sealed
 from .call import Call, checked_call
 from .charging import charges, lacking, part_tokens
-from .columns import Candidates, Cut, Rows
+from .columns import Candidates, Cut, Rescoring, Rows
 from .errors import InvalidParameter, InvalidStrategy, shown
 from .intake import ChunkLike, Intake, OnInvalid, estimates, from_arrays, from_chunks
 from .records import Exclusion, Optimality, Reason, Warning
@@ -38,6 +39,8 @@ T = TypeVar("T")
 
 Detail: TypeAlias = Callable[[int], str | None] | str | None
 """What would have let a row in: a text, or a function of the row that makes it when read."""
+
+NO_PARTS: Final[Mapping[str, npt.ArrayLike]] = MappingProxyType({})
 
 UNLIMITED: Final = 2**62
 """The budget of a pool that was made without one."""
@@ -72,6 +75,7 @@ class Pool(Rows):
     costs: Ints
     stage: str = "a stage"
     cuts: tuple[Cut, ...] = ()
+    rescorings: tuple[Rescoring, ...] = ()
     warnings: tuple[Warning, ...] = ()
     invalid: tuple[Exclusion, ...] = ()
     estimated: bool = False
@@ -109,7 +113,7 @@ class Pool(Rows):
         cls, chunks: Iterable[ChunkLike], call: Call, on_invalid: OnInvalid = "raise"
     ) -> "Pool":
         """The pool of these chunks for a call that was checked before."""
-        return cls._of(from_chunks(chunks, call.count_tokens, on_invalid), call, on_invalid)
+        return cls.of_intake(from_chunks(chunks, call.count_tokens, on_invalid), call, on_invalid)
 
     @classmethod
     def from_arrays(
@@ -140,10 +144,11 @@ class Pool(Rows):
         (<Reason.BUDGET: 'budget'>, 'needs 20 more tokens')
         """
         call = checked_call(budget, overhead, approximate, query, now)
-        return cls._of(from_arrays(scores, tokens, embeddings, ids, texts, metadata), call)
+        return cls.of_intake(from_arrays(scores, tokens, embeddings, ids, texts, metadata), call)
 
     @classmethod
-    def _of(cls, intake: Intake, call: Call, on_invalid: OnInvalid = "raise") -> "Pool":
+    def of_intake(cls, intake: Intake, call: Call, on_invalid: OnInvalid = "raise") -> "Pool":
+        """The pool of columns that were checked before."""
         table, rows = intake.candidates, intake.rows
         whole = len(rows) == len(table)
         pool = cls(
@@ -356,10 +361,18 @@ class Pool(Rows):
         narrow = self.narrowed(within)
         return narrow._but(cuts=(*self.cuts, cut))  # noqa: SLF001  # its own
 
-    def rescore(self, scores: npt.ArrayLike) -> "Pool":
+    def rescore(
+        self, scores: npt.ArrayLike, *, parts: Mapping[str, npt.ArrayLike] = NO_PARTS
+    ) -> "Pool":
         """The pool with other current scores (float64[n], finite); records keep the original.
 
+        `parts`: what each score is made of, by name float64[n]; `Packed.value` tells of them.
+
         Raises INVALID_STRATEGY for another shape or a number that is not finite.
+
+        >>> pool = Pool.from_arrays([0.5, 0.25], [1, 1])
+        >>> pool.rescore(pool.scores + 0.25, parts={"score": pool.scores, "bonus": [0.25, 0.25]}).scores
+        array([0.75, 0.5 ])
         """
         try:
             column = np.array(scores, dtype=np.float64)
@@ -371,7 +384,23 @@ class Pool(Rows):
                 f"{list(column.shape)}; it must give {len(self)}, one for each row of the pool"
             )
             raise InvalidStrategy(message, details={"stage": self.stage})
-        return self._but(scores=sealed(column + 0.0))
+        after = sealed(column + 0.0)
+        told = {name: self._part(name, part) for name, part in parts.items()}
+        done = Rescoring(self.stage, self.table_rows, self.scores, after, told)
+        return self._but(scores=after, rescorings=(*self.rescorings, done))
+
+    def _part(self, name: str, part: npt.ArrayLike) -> Floats:
+        try:
+            column = np.asarray(part, dtype=np.float64)
+        except (TypeError, ValueError):
+            column = np.full(0, np.nan)
+        if column.shape != self.scores.shape or not np.isfinite(column).all():
+            message = (
+                f"{self.stage} gave the part {name!r} as {shown(part)}; a part is {len(self)} finite "
+                "numbers, one for each row of the pool"
+            )
+            raise InvalidStrategy(message, details={"stage": self.stage, "part": name})
+        return sealed(column.copy()) if column.flags.writeable else column
 
     def rewrite(self, rows: Ints, texts: Sequence[str]) -> "Pool":
         """The pool with shorter texts in these rows (int64[k]), counted and charged anew.

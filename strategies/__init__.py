@@ -26,6 +26,9 @@ from .mmr import mmr
 if TYPE_CHECKING:
     from .catalog import CATALOG
     from .constraints import cap, distinct, exclusive, needs, pin, quota
+    from .covering import coverage
+    from .defaults import recommended
+    from .determinantal import dpp
     from .filters import max_candidates, threshold, top, where
     from .fusion import fuse
     from .options import from_options
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     )
     from .scoring import boost, decay, normalize
     from .shrinking import shrink, variants
+    from .signals import blend, lexical, neighbours
     from .spans import overlap
     from .trimming import trim
     from .versions import current, fresh, latest
@@ -48,10 +52,12 @@ if TYPE_CHECKING:
 __all__ = [
     "CATALOG",
     "Context",
+    "blend",
     "boost",
     "by_score",
     "cap",
     "chronological",
+    "coverage",
     "current",
     "custom",
     "decay",
@@ -59,6 +65,7 @@ __all__ = [
     "density",
     "distinct",
     "document",
+    "dpp",
     "exclusive",
     "field",
     "fresh",
@@ -67,16 +74,19 @@ __all__ = [
     "greedy",
     "knapsack",
     "latest",
+    "lexical",
     "max_candidates",
     "mmr",
     "natural",
     "needs",
+    "neighbours",
     "normalize",
     "overlap",
     "parse",
     "pin",
     "prefix",
     "quota",
+    "recommended",
     "reverse",
     "shrink",
     "sorted_by",
@@ -97,6 +107,9 @@ _HOMES: Final = {
     "needs": "constraints",
     "pin": "constraints",
     "quota": "constraints",
+    "recommended": "defaults",
+    "coverage": "covering",
+    "dpp": "determinantal",
     "max_candidates": "filters",
     "threshold": "filters",
     "top": "filters",
@@ -117,6 +130,9 @@ _HOMES: Final = {
     "overlap": "spans",
     "shrink": "shrinking",
     "variants": "shrinking",
+    "blend": "signals",
+    "lexical": "signals",
+    "neighbours": "signals",
     "trim": "trimming",
     "current": "versions",
     "fresh": "versions",

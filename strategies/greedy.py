@@ -12,7 +12,7 @@ from packer.pool import Pool
 from packer.ruled_selection import down
 from packer.selection import Selection
 
-__all__ = ["density", "fill", "greedy", "prefix"]
+__all__ = ["density", "fill", "greedy", "per_token", "prefix"]
 
 
 def fill(order: Ints, costs: Ints, capacity: int) -> Ints:
@@ -105,14 +105,14 @@ class Density(Selector):
 
     def __call__(self, pool: Pool, /) -> Selection:
         if pool.overlapping:
-            return grown(pool, lambda found: _per_token(pool.scores, found.costs))
+            return grown(pool, lambda found: per_token(pool.scores, found.costs))
         return _down(pool, np.lexsort((-pool.scores, -self.worth(pool))))
 
     def worth(self, pool: Pool, /) -> Floats:
-        return _per_token(pool.scores, pool.costs)
+        return per_token(pool.scores, pool.costs)
 
 
-def _per_token(scores: Floats, costs: Ints) -> Floats:
+def per_token(scores: Floats, costs: Ints) -> Floats:
     """float64[n]: score per token; a free chunk is worth +-infinity, by its sign."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where((costs == 0) & (scores == 0), 0.0, scores / costs)

@@ -44,6 +44,9 @@ Values: TypeAlias = st.SearchStrategy[Any]
 NOW: Final = dt.datetime(2024, 6, 1, tzinfo=dt.UTC)
 """The moment of every call made here."""
 
+QUERY: Final = "How many days do refunds take, and may I return gifts? 返品は"
+"""The request's words in every call made here."""
+
 # -- chunks --------------------------------------------------------------------------------
 
 TEXTS: Final = (
@@ -289,6 +292,13 @@ def _key_names(parameter: str, *, wide: bool) -> Values:
     return usual | ODD_TEXT if wide else usual
 
 
+def _weights(*, wide: bool) -> Values:
+    keys = st.sampled_from(("year", "position", "score", "status", "nowhere"))
+    names = keys | ODD_TEXT if wide else keys
+    every = _numbers(-math.inf, math.inf, None, wide=wide)
+    return st.dictionaries(names, every, min_size=1, max_size=3)
+
+
 DOMAINS: Final[Mapping[str, Callable[[Any, str, bool], Values]]] = {
     "number": lambda limits, name, wide: _numbers(*limits, wide=wide),
     "count": lambda limits, name, wide: st.integers(0, 2**63 - 1 if wide else 13),
@@ -303,6 +313,7 @@ DOMAINS: Final[Mapping[str, Callable[[Any, str, bool], Values]]] = {
         conditions(wide=wide), min_size=1, max_size=3
     ),
     "duration": lambda limits, name, wide: _durations(wide=wide),
+    "weights": lambda limits, name, wide: _weights(wide=wide),
     "ids": lambda limits, name, wide: st.lists(
         ODD_TEXT if wide else st.integers(0, 14).map("c{}".format), max_size=5
     ),
@@ -414,6 +425,8 @@ def stages(draw: Draw, word: str, *, wide: bool = False) -> Any:
         value = draw(_arguments(word, parameter.name, wide=wide))
         if parameter.kind is parameter.VAR_POSITIONAL:
             arguments.extend(value)
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            keywords |= value
         else:
             keywords[parameter.name] = value
     return cast("Callable[..., Any]", made)(*arguments, **keywords)
@@ -435,6 +448,7 @@ def policies(
 ) -> Policy:
     """Up to three filters, a selector, and an order or none, of these words."""
     steps = draw(st.lists(some_stage(filters, wide=wide), max_size=3))
+    steps.sort(key=lambda step: step.name == "blend")  # below 0, which some others refuse
     steps.append(draw(some_stage(selectors, wide=wide)))
     if draw(st.booleans()):
         steps.append(draw(some_stage(orders, wide=wide)))
@@ -470,7 +484,14 @@ class Request:
 
     def packed(self) -> Packed:
         """What the call gives."""
-        return pack(self.chunks, self.policy, budget=self.budget, overhead=self.overhead, now=NOW)
+        return pack(
+            self.chunks,
+            self.policy,
+            budget=self.budget,
+            overhead=self.overhead,
+            query=QUERY,
+            now=NOW,
+        )
 
 
 def chunks_for(stage: Any, **options: Any) -> st.SearchStrategy[list[Chunk]]:
@@ -478,7 +499,9 @@ def chunks_for(stage: Any, **options: Any) -> st.SearchStrategy[list[Chunk]]:
     steps = steps_of(stage)
     if any(getattr(step, "metric", None) == "cosine" for step in steps):
         options["embedded"] = True
-    if any(step.name in {"decay", "boost"} for step in steps):  # they refuse negative scores
+    if any(
+        step.name in {"decay", "boost", "neighbours"} for step in steps
+    ):  # they refuse negative scores
         options["scores"] = options.get("scores", POSITIVE).filter(lambda score: score >= 0)
     return chunk_lists(**options)
 
@@ -514,7 +537,9 @@ def trials(draw: Draw, /, word: str, **options: Any) -> tuple[Any, Pool]:
 def pools(draw: Draw, chunks: st.SearchStrategy[list[Chunk]] | None = None) -> Pool:
     """Pools of these chunks with a budget, an overhead and a moment."""
     given = draw(chunk_lists() if chunks is None else chunks)
-    return Pool.from_chunks(given, budget=draw(BUDGETS), overhead=draw(OVERHEADS), now=NOW)
+    return Pool.from_chunks(
+        given, budget=draw(BUDGETS), overhead=draw(OVERHEADS), query=QUERY, now=NOW
+    )
 
 
 @st.composite
@@ -522,7 +547,9 @@ def twin_pools(draw: Draw, chunks: st.SearchStrategy[list[Chunk]]) -> tuple[Pool
     """A pool, and the same chunks in another order."""
     pool = draw(pools(chunks))
     given = [pool.chunk(row) for row in draw(st.permutations(range(len(pool))))]
-    return pool, Pool.from_chunks(given, budget=pool.budget, overhead=pool.call.overhead, now=NOW)
+    return pool, Pool.from_chunks(
+        given, budget=pool.budget, overhead=pool.call.overhead, query=QUERY, now=NOW
+    )
 
 
 @st.composite
