@@ -64,7 +64,9 @@ def down(pool: Pool, order: Ints, *, stop: bool = False) -> Selection | None:
 def choose(book: Rulebook, order: Ints, *, stop: bool = False) -> Selection:
     """What must be in, then down `order`, adding what the rules and the budget allow."""
     start = base(book, order)
-    possible = order[~np.isin(order, list(book.missing))]  # what cannot come stops nobody
+    possible = order
+    if book.missing:
+        possible = order[~np.isin(order, list(book.missing))]  # what cannot come stops nobody
     return book.select(book.walk(possible, start, stop=stop))
 
 

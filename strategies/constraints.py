@@ -9,6 +9,7 @@ import attrs
 
 from packer.algebra import Constraint
 from packer.conditions import Condition
+from packer.needing import edges_of
 from packer.parameters import choice, condition, count, key, number, refusal
 from packer.pool import Pool
 from packer.quotas import keys_of
@@ -160,6 +161,7 @@ class NeedsStage(Constraint):
     key: str = key(default="parent")
 
     def __call__(self, pool: Pool, /) -> Pool:
+        edges_of(pool, self.key)  # read here and not while the selector is at work
         return pool.bind(Needs(repr(self), self.key))
 
 
