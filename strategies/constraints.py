@@ -58,15 +58,16 @@ def _gone(pool: Pool, condition: Condition, *, early: bool) -> list[tuple[str, s
         for out in pool.invalid
         if condition.holds(out.metadata)
     ]
-    for cut in pool.cuts:
-        for at, row in enumerate(cut.rows.tolist() if cut.stage == STAGE or not early else ()):
-            if condition.holds(table.metadata[row]):
-                same = cut.reason is Reason.DUPLICATE and any(
-                    table.id(other) == table.id(row) and condition.holds(table.metadata[other])
-                    for other in pool.table_rows.tolist()
-                )
-                if not same:
-                    found.append((table.id(row), _reason(cut.reason, cut.detail(at))))
+    cuts = [cut for cut in pool.cuts if cut.stage == STAGE or not early]
+    here: set[str] = set()
+    if any(cut.reason is Reason.DUPLICATE for cut in cuts):
+        held = condition.each(pool.metadata)
+        here = {id_ for id_, meets in zip(pool.ids, held, strict=True) if meets}
+    for cut in cuts:
+        for at, row in enumerate(cut.rows.tolist()):
+            same = cut.reason is Reason.DUPLICATE and table.id(row) in here
+            if not same and condition.holds(table.metadata[row]):
+                found.append((table.id(row), _reason(cut.reason, cut.detail(at))))
     return found
 
 

@@ -16,8 +16,10 @@ from packer import (
     Selection,
     Selector,
     Template,
+    kernels,
     pack,
     tokenizer,
+    warm,
 )
 from packer.errors import Infeasible, OverBudget
 from packer.spans import Cover, spans_of
@@ -406,6 +408,11 @@ def test_a_cut_chunk_keeps_the_span_of_what_is_left() -> None:
     packed = pack(chunks, overlap() | trim(2) | greedy, budget=15, count_tokens=len)
     assert packed.report.tokens_used <= 15
     assert packed.text("") == BOOK[:10] + packed.chunks[1].content
+
+
+def test_a_policy_with_overlap_can_be_warmed() -> None:
+    warm(overlap() | mmr(0.5))
+    assert getattr(kernels.pairs.beside, "signatures", True)  # there are none where numba is off
 
 
 def test_overlap_is_a_word_of_the_policy_text() -> None:
