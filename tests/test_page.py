@@ -433,7 +433,7 @@ def test_the_page_of_an_example() -> None:
     ]
     assert "2 were set aside before all stages." in tree.one("funnel").text
     (pair,) = tree.all("details", "pair")
-    assert [node.text for node in pair.all("mark")] == ["5 ", "30 "]
+    assert [node.text for node in pair.all("mark")] == ["5", "30"]
     assert pair.all("span", "alert")[0].text == "numbers differ"
 
 
