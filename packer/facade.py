@@ -225,6 +225,14 @@ class Packer:
         call = self._call_at(dt.datetime.now(dt.UTC), query, now)
         return self._run(pool.with_call(call))[0]
 
+    def run(self, pool: Pool) -> tuple[Layout, Rendered | None]:
+        """The layout of a pool that holds its own call, and its text where there is a template.
+
+        For callers that check calls and make pools themselves, as `packer.arrow` does.
+        """
+        layout, rendered, _ = self._run(pool)
+        return layout, rendered
+
     def _call_at(self, moment: dt.datetime, query: str | None, now: object) -> Call:
         if query is None and now is None:
             return self._call.at(moment)

@@ -21,7 +21,7 @@ from .validation import STAGE
 if TYPE_CHECKING:
     from .values import ScoreStep
 
-__all__ = ["diversity", "packed", "position_quality"]
+__all__ = ["detail", "diversity", "packed", "position_quality"]
 
 FEWEST_FOR_DIVERSITY: Final = 2
 
@@ -151,25 +151,31 @@ def _exclusions(pool: Pool) -> tuple[Exclusion, ...]:
 
 def _exclusion(pool: Pool, cut: Cut, at: int) -> Exclusion:
     table, row = pool.candidates, int(cut.rows[at])
-    score, current = float(table.scores[row]), float(cut.scores[at])
     original = table.original(row)
-    told = [cut.detail(at)]
-    if score != current:
-        told.append(f"score {current:.6g} here, {score:.6g} as given")
-    if row in table.originals:
-        told.append(f"shortened to {table.tokens[row]} of {original.tokens} tokens")
-    if pool.call.fixed and cut.reason is Reason.BUDGET and cut.stage != STAGE:
-        told.append(f"header and footer cost {pool.call.fixed}")
     near = None if cut.redundant_with is None else int(cut.redundant_with[at])
     return Exclusion(
         id=table.id(row),
         content=original.text,
-        score=score,
+        score=float(table.scores[row]),
         tokens=original.tokens,
         reason=cut.reason,
         stage=cut.stage,
         redundant_with=None if near is None else table.id(near),
         similarity=None if cut.similarity is None else float(cut.similarity[at]),
-        detail="; ".join(text for text in told if text) or None,
+        detail=detail(pool, cut, at),
         metadata=table.metadata[row],
     )
+
+
+def detail(pool: Pool, cut: Cut, at: int) -> str | None:
+    """What an exclusion says: what would have let the chunk in, and how it came to stand there."""
+    table, row = pool.candidates, int(cut.rows[at])
+    score, current = float(table.scores[row]), float(cut.scores[at])
+    told = [cut.detail(at)]
+    if score != current:
+        told.append(f"score {current:.6g} here, {score:.6g} as given")
+    if row in table.originals:
+        told.append(f"shortened to {table.tokens[row]} of {table.original(row).tokens} tokens")
+    if pool.call.fixed and cut.reason is Reason.BUDGET and cut.stage != STAGE:
+        told.append(f"header and footer cost {pool.call.fixed}")
+    return "; ".join(text for text in told if text) or None

@@ -18,7 +18,7 @@ from packer.similarity import METRICS, Metric, features
 __all__ = ["mmr"]
 
 
-_UNSCALED: Final = (
+UNSCALED: Final = (
     "mmr weighs scores against similarities, which are at most 1; these scores are larger and "
     "decide alone; put normalize() before mmr"
 )
@@ -39,7 +39,7 @@ class Mmr(Selector):
             return pool.select(np.flatnonzero(pool.costs <= pool.budget))
         pool, found = features(pool, self.metric)
         if 0.0 < self.lambda_ < 1.0 and len(pool) and np.abs(pool.scores).max() > 1.0:
-            pool = pool.warn("unscaled-scores", _UNSCALED)
+            pool = pool.warn("unscaled-scores", UNSCALED)
         book = rulebook(pool)
         scores = frozen(pool.scores)
         if book is None:

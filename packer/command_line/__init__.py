@@ -1,4 +1,4 @@
-"""The command line `packer`: pack a file of chunks, explain it, list stages, check a policy.
+"""The command line `packer`: pack a file of chunks or a table of requests, explain, list, check.
 
     reading.py     JSON and JSON Lines -> chunks, block by block
     json_text.py   one JSON text in blocks -> its values, one by one
@@ -10,6 +10,7 @@
     progress.py    a bar on the terminal when something takes more than a second
     pages.py       pages for a browser, written to files
     output.py      the two streams: bytes for programs, safe text for eyes
+    batch.py       a Parquet file of requests, packed batch by batch into another
     app.py         the commands
 
 Needs the extra `cli` (typer, rich); `import packer` imports none of it.
