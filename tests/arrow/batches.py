@@ -221,6 +221,9 @@ def _row(packed: Packed, *, templated: bool) -> dict[str, Any]:
             }
             for out in packed.report.excluded
         ],
+        "optimality": None
+        if packed.report.optimality is None
+        else attrs.asdict(packed.report.optimality),
         "warnings": [{"code": one.code, "message": one.message} for one in packed.report.warnings],
         "error": None,
     }
@@ -238,7 +241,7 @@ def as_rows(result: Any) -> list[dict[str, Any] | None]:
 
 
 def _as_row(row: dict[str, Any]) -> dict[str, Any] | None:
-    added = ("packed", "tokens_used", "excluded", "warnings")
+    added = ("packed", "tokens_used", "excluded", "optimality", "warnings")
     if row["error"] is not None:
         assert all(row[name] is None for name in added)
         code = row["error"]["code"]

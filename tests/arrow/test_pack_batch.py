@@ -34,7 +34,7 @@ def test_the_rows_stay_as_they_are_and_the_schema_is_known_beforehand(job: Job) 
 
 TOGETHER = policies(
     filters=("threshold", "max_candidates", "top", "dedup"),
-    selectors=("greedy", "prefix", "density", "mmr"),
+    selectors=("greedy", "prefix", "density", "mmr", "knapsack"),
     orders=("natural", "by_score", "ushape", "reverse"),
 )
 
