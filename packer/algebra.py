@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NoReturn, TypeA
 import attrs
 import numpy as np
 
+from .arrays import Floats
 from .awaitables import is_awaitable
 from .errors import InvalidPolicy, InvalidStrategy, shown
 from .literals import literal
@@ -155,6 +156,10 @@ class Selector(Step[Pool, Selection], ABC):
     takes = Pool
     gives = Selection
 
+    def worth(self, pool: Pool, /) -> Floats:
+        """float64[n]: by what it ranks the rows; `trim` cuts the best that was out for the budget."""
+        return pool.scores
+
 
 class Order(Step[Selection, Layout], ABC):
     """A stage that decides the order of what was chosen."""
@@ -276,8 +281,8 @@ def advance(step: Step[Any, Any], state: Any, text: str) -> Any:
     if isinstance(step, Selector) and state.rules and not step.obeys_rules:
         chosen: Any = result
         result = enforce(state.at(text), chosen)
-    if isinstance(result, Selection) and result.pool.cutting is not None:
-        result = trimmed(result, lambda pool: advance(step, pool, text))
+    if isinstance(step, Selector) and result.pool.cutting is not None:
+        result = trimmed(result, lambda pool: advance(step, pool, text), step.worth)
     if _accounted(result) != _accounted(state):
         message = (
             f"{text} had {_accounted(state)} chunks to account for and accounts for "

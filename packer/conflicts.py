@@ -13,7 +13,7 @@ from .arrays import Ints
 from .errors import Infeasible, OverBudget
 from .pool import Pool
 from .rulebook import Rulebook, rulebook
-from .rules import Distinct, Quota, Rule
+from .rules import Quota, Rule
 
 __all__ = ["conflict"]
 
@@ -27,7 +27,7 @@ def conflict(book: Rulebook) -> OverBudget | Infeasible:
     for row in closure:
         if row in book.missing:
             who = f"{ids[row]!r} is pinned" if row in pins else f"pins need {ids[row]!r}, which"
-            message = f"{who} and needs {book.missing[row]!r}, which is no candidate"
+            message = f"{who} and needs {book.missing[row][0]!r}, which is no candidate"
             return Infeasible(message, details={"ids": (ids[row],)})
     costs = pool.costs[closure]
     if int(costs.sum()) > pool.budget:
@@ -36,7 +36,8 @@ def conflict(book: Rulebook) -> OverBudget | Infeasible:
     if found is not None:
         return found
     texts = tuple(rule.stage for rule in _least_conflict(pool))
-    message = f"no selection within {pool.budget} tokens satisfies {_joined(texts)}; loosen one"
+    within = f" within {pool.budget} tokens" if int(pool.costs.sum()) > pool.budget else ""
+    message = f"no selection{within} satisfies {_joined(texts)}; loosen one"
     return Infeasible(message, details={"rules": texts})
 
 
@@ -117,13 +118,13 @@ def _rivals(book: Rulebook, closure: Ints) -> Infeasible | None:
     """The error when two that must be in exclude each other."""
     at, rivals = book.columns[5], book.columns[6]
     inside = set(closure.tolist())
-    ids = book.pool.ids
+    pool, ids = book.pool, book.pool.ids
     for row in closure.tolist():
         for place in range(at[row], at[row + 1]):
             if int(rivals[place]) in inside:
                 message = (
                     f"{ids[row]} and {ids[rivals[place]]} must both be in, and "
-                    f"{book.stage_of(Distinct)} allows one (similarity "
+                    f"{pool.rules[book.rival_by[place]].stage} allows one (similarity "
                     f"{book.likeness[place]:.4f})"
                 )
                 return Infeasible(message, details={"ids": (ids[row], ids[rivals[place]])})

@@ -20,6 +20,7 @@ at_most: tokens is -1; give an int of 0 or more
 """
 
 import datetime as dt
+import keyword
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -45,7 +46,9 @@ __all__ = [
     "ids",
     "key",
     "number",
+    "numbers",
     "refusal",
+    "weights",
 ]
 
 MOST: Final = 2**63 - 1
@@ -98,8 +101,9 @@ def number(
     above: float | None = None,
     default: Any = attrs.NOTHING,
     kw_only: bool = False,
+    optional: bool = False,
 ) -> Any:
-    """A finite float in [low, high] (and above `above`); -0.0 becomes 0.0."""
+    """A finite float in [low, high] (and above `above`); -0.0 becomes 0.0; with `optional` also None."""
 
     def check(value: Any) -> float | None:
         if not is_finite(value):
@@ -115,7 +119,34 @@ def number(
     if not math.isinf(high):
         wanted += f" and at most {high:g}"
     domain = ("number", low, high, above)
+    if optional:
+        return _field(check, wanted, domain, default=None, kw_only=kw_only, optional=True)
     return _field(check, wanted, domain, default=default, kw_only=kw_only)
+
+
+def numbers(
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    kw_only: bool = False,
+    optional: bool = False,
+) -> Any:
+    """One finite float or more, each in [low, high], as a tuple; with `optional` also None."""
+
+    def check(value: Any) -> tuple[float, ...] | None:
+        if isinstance(value, str | AbstractSet | Mapping) or not isinstance(value, Iterable):
+            return None
+        found = tuple(value)
+        if not found or not all(is_finite(item) and low <= item <= high for item in found):
+            return None
+        return tuple(float(item) + 0.0 for item in found)
+
+    wanted = "a list of finite numbers"
+    if not math.isinf(low):
+        wanted = f"a list of numbers of at least {low:g} and at most {high:g}"
+    default = None if optional else attrs.NOTHING
+    domain = ("numbers", low, high)
+    return _field(check, wanted, domain, default=default, kw_only=kw_only, optional=optional)
 
 
 def count(*, default: Any = attrs.NOTHING, kw_only: bool = False, optional: bool = False) -> Any:
@@ -215,3 +246,37 @@ def function() -> Any:
         return getattr(value, "__qualname__", None) or shown(value)
 
     return _field(check, "a function", ("function",), write=write)
+
+
+def weights() -> Any:
+    """Finite weights by the names of metadata keys, as a tuple of pairs sorted by name.
+
+    As text they are keywords, and in ``**{"doc score": 0.5}`` where a name is none.
+    """
+
+    def convert(value: Any, instance: Any) -> tuple[tuple[str, float], ...]:
+        stage = type(instance).name
+        if not value:
+            wanted = f"at least one key and its weight, as in {stage}(rerank=1.0)"
+            raise refusal(stage, "weights", value, wanted)
+        for key_, weight in value.items():
+            if not isinstance(key_, str) or not key_:
+                raise refusal(stage, "weights", key_, "the name of a metadata key")
+            if not is_finite(weight):
+                raise refusal(stage, key_, weight, "a finite number, the weight of that key")
+        return tuple(sorted((key_, float(weight) + 0.0) for key_, weight in value.items()))
+
+    def write(value: tuple[tuple[str, float], ...]) -> str:
+        texts = [f"{key_}={weight!r}" for key_, weight in value if _is_keyword(key_)]
+        rest = [f"{literal(key_)}: {weight!r}" for key_, weight in value if not _is_keyword(key_)]
+        return ", ".join([*texts, *(["**{" + ", ".join(rest) + "}"] if rest else [])])
+
+    return attrs.field(
+        converter=attrs.Converter(convert, takes_self=True),
+        metadata={"domain": ("weights",), "write": write},
+    )
+
+
+def _is_keyword(name: str) -> bool:
+    """Whether an argument can have the name; beyond ASCII Python's parser may respell it."""
+    return name.isascii() and name.isidentifier() and not keyword.iskeyword(name)

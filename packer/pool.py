@@ -13,6 +13,7 @@ that pool; `table_rows` are the places in the table that all pools of a call sha
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias, TypeVar, final
 
 import attrs
@@ -22,11 +23,11 @@ import numpy.typing as npt
 from .arrays import Bools, Floats, Ints, Vectors, sealed
 from .call import Call, checked_call
 from .charging import charges, lacking
-from .columns import Candidates, Cut, Rows
+from .columns import Candidates, Cut, Rescoring, Rows
 from .errors import InvalidParameter, InvalidStrategy, shown
 from .intake import ChunkLike, Intake, OnInvalid, estimates, from_arrays, from_chunks
 from .records import Exclusion, Optimality, Reason, Warning
-from .rules import Rule, pinned
+from .rules import Pin, Rule, in_order
 from .selection import Selection
 from .tokens import CountTokens, approximate, counts, is_estimate
 from .validation import STAGE, refusal
@@ -37,6 +38,8 @@ T = TypeVar("T")
 
 Detail: TypeAlias = Callable[[int], str | None] | str | None
 """What would have let a row in: a text, or a function of the row that makes it when read."""
+
+NO_PARTS: Final[Mapping[str, npt.ArrayLike]] = MappingProxyType({})
 
 UNLIMITED: Final = 2**62
 """The budget of a pool that was made without one."""
@@ -61,7 +64,8 @@ class Pool(Rows):
 
     `table_rows` int64[n] are their places in the table `candidates`, `scores` float64[n] the
     current scores, `costs` int64[n] tokens (with a template, of the rendered form) + overhead.
-    `stage` is the text of the stage that is at work.
+    `stage` is the text of the stage that is at work.  `calibrated`: the scores are probabilities
+    that were fitted to labels, so that they add up.
     """
 
     candidates: Candidates
@@ -71,11 +75,13 @@ class Pool(Rows):
     costs: Ints
     stage: str = "a stage"
     cuts: tuple[Cut, ...] = ()
+    rescorings: tuple[Rescoring, ...] = ()
     warnings: tuple[Warning, ...] = ()
     invalid: tuple[Exclusion, ...] = ()
     estimated: bool = False
     cutting: Cutting | None = None
     rules: tuple[Rule, ...] = ()
+    calibrated: bool = False
     _derived: dict[str, Any] = attrs.field(factory=dict, repr=False)
     _above: "tuple[Pool, Ints] | None" = attrs.field(default=None, repr=False)
 
@@ -254,6 +260,23 @@ class Pool(Rows):
             self._above is not None and self._above[0].has_derived(name)
         )
 
+    @property
+    def pinned(self) -> Bools:
+        """bool[n]: the rows that a rule wants in; each pin's condition is read once in a call."""
+        found = np.zeros(len(self), np.bool_)
+        for rule in self.rules:
+            if isinstance(rule, Pin):
+                found |= self.meeting(rule)
+        return sealed(found)
+
+    def meeting(self, pin: Pin) -> Bools:
+        """bool[n]: the rows that meet the condition of a pin."""
+        return self.derive(
+            pin.stage,
+            lambda pool: sealed(np.array(pin.condition.each(pool.metadata), np.bool_)),
+            lambda mask, rows: sealed(mask[rows]),
+        )
+
     # -- verbs -----------------------------------------------------------------------------
 
     def at(self, stage: str) -> "Pool":
@@ -261,8 +284,8 @@ class Pool(Rows):
         return self._but(stage=stage)
 
     def bind(self, rule: Rule) -> "Pool":
-        """The pool with one more rule, which the selector obeys."""
-        return self._but(rules=(*self.rules, rule))
+        """The pool with one more rule, which the selector obeys; the order of rules says nothing."""
+        return self if rule in self.rules else self._but(rules=in_order((*self.rules, rule)))
 
     def with_rules(self, rules: Iterable[Rule]) -> "Pool":
         """The same pool under these rules alone."""
@@ -294,7 +317,7 @@ class Pool(Rows):
             raise InvalidStrategy(message, details={"stage": self.stage})
         why = _reason(reason)
         if self.rules and not kept.all():
-            kept = kept | pinned(self.rules, self.metadata)
+            kept = kept | self.pinned
         within = np.flatnonzero(kept)
         if len(within) == len(self):
             return self
@@ -303,10 +326,23 @@ class Pool(Rows):
         narrow = self.narrowed(within)
         return narrow._but(cuts=(*self.cuts, cut))  # noqa: SLF001  # its own
 
-    def rescore(self, scores: npt.ArrayLike) -> "Pool":
+    def rescore(
+        self,
+        scores: npt.ArrayLike,
+        *,
+        parts: Mapping[str, npt.ArrayLike] = NO_PARTS,
+        calibrated: bool = False,
+    ) -> "Pool":
         """The pool with other current scores (float64[n], finite); records keep the original.
 
+        `parts`: what each score is made of, by name float64[n]; `Packed.value` tells of them.
+        `calibrated`: these are fitted probabilities, of which no selector need warn.
+
         Raises INVALID_STRATEGY for another shape or a number that is not finite.
+
+        >>> pool = Pool.from_arrays([0.5, 0.25], [1, 1])
+        >>> pool.rescore(pool.scores + 0.25, parts={"score": pool.scores, "bonus": [0.25, 0.25]}).scores
+        array([0.75, 0.5 ])
         """
         try:
             column = np.array(scores, dtype=np.float64)
@@ -318,7 +354,23 @@ class Pool(Rows):
                 f"{list(column.shape)}; it must give {len(self)}, one for each row of the pool"
             )
             raise InvalidStrategy(message, details={"stage": self.stage})
-        return self._but(scores=sealed(column + 0.0))
+        after = sealed(column + 0.0)
+        told = {name: self._part(name, part) for name, part in parts.items()}
+        done = Rescoring(self.stage, self.table_rows, self.scores, after, told)
+        return self._but(scores=after, rescorings=(*self.rescorings, done), calibrated=calibrated)
+
+    def _part(self, name: str, part: npt.ArrayLike) -> Floats:
+        try:
+            column = np.asarray(part, dtype=np.float64)
+        except (TypeError, ValueError):
+            column = np.full(0, np.nan)
+        if column.shape != self.scores.shape or not np.isfinite(column).all():
+            message = (
+                f"{self.stage} gave the part {name!r} as {shown(part)}; a part is {len(self)} finite "
+                "numbers, one for each row of the pool"
+            )
+            raise InvalidStrategy(message, details={"stage": self.stage, "part": name})
+        return sealed(column.copy()) if column.flags.writeable else column
 
     def rewrite(self, rows: Ints, texts: Sequence[str]) -> "Pool":
         """The pool with shorter texts in these rows (int64[k]), counted and charged anew.
@@ -354,9 +406,11 @@ class Pool(Rows):
             return self
         return self._but(cutting=attrs.evolve(self.cutting, spare=tokens))
 
-    def warn(self, code: str, message: str, rows: Iterable[int] = ()) -> "Pool":
-        """The pool with a warning for the report, about these rows."""
-        named = [self.candidates.id(int(self.table_rows[row])) for row in rows]
+    def warn(
+        self, code: str, message: str, rows: Iterable[int] = (), ids: Iterable[str] = ()
+    ) -> "Pool":
+        """The pool with a warning for the report, about these rows, and ids that are in none."""
+        named = [self.candidates.id(int(self.table_rows[row])) for row in rows] + list(ids)
         warning = Warning(code, message, tuple(named))
         if warning in self.warnings:
             return self
@@ -389,7 +443,9 @@ class Pool(Rows):
             )
             raise InvalidStrategy(message, details={"stage": self.stage, "over": -left})
         if cuts:
-            rest &= ~np.isin(self.table_rows, np.concatenate([cut.rows for cut in cuts]))
+            ruled = np.zeros(len(self.candidates), np.bool_)
+            ruled[np.concatenate([cut.rows for cut in cuts])] = True
+            rest &= ~ruled[self.table_rows]
         out = rest.nonzero()[0]
         fits = costs[out] <= left
 

@@ -6,16 +6,22 @@ what is costly to build (the exclusions, the diversity) is built when it is firs
 
 import datetime as dt
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Generic, TypeVar, final
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
 
 import attrs
 import numpy as np
 
 from .arrays import frozen
+from .budget import available
 from .errors import InvalidParameter, shown
 from .literals import escaped_surrogates
+from .replay import Replay
+
+if TYPE_CHECKING:
+    from .frontier import Frontier
+    from .values import ScoreStep
 
 __all__ = [
     "Chunk",
@@ -272,6 +278,10 @@ class Deferred(Generic[T]):
         return _known, (self.value,)
 
 
+def _no_values() -> "Deferred[Mapping[str, tuple[ScoreStep, ...]]]":
+    return Deferred(dict)
+
+
 def _known(value: T) -> Deferred[T]:
     return Deferred(lambda: value)
 
@@ -283,7 +293,8 @@ class Report:
 
     `tokens_used` includes overhead, and `tokens_used + tokens_remaining == budget`.
     `rendered_tokens`: with a template, what the text of `Packed.text` costs, counted as a whole;
-    `tokens_used` is then that and the overhead.  `policy` is the text of the policy, `strategy`
+    `tokens_used` is then that and the overhead.  `values`: what scoring stages made of the scores.
+    `policy` is the text of the policy, `strategy`
     and `ordering` the names of its selector and order.
     `estimated` says whether a token count in it comes from an estimate.  `timestamp` (ISO 8601,
     UTC), `duration_ms` and the times of the stages are left out of `==`.
@@ -307,6 +318,9 @@ class Report:
     _diversity: Deferred[float | None] = attrs.field(eq=False)
     _position_quality: Deferred[float | None] = attrs.field(eq=False)
     rendered_tokens: int | None = None
+    _values: "Deferred[Mapping[str, tuple[ScoreStep, ...]]]" = attrs.field(
+        eq=False, factory=_no_values
+    )
 
     __hash__ = None  # type: ignore[assignment]  # metadata in it need not hash
 
@@ -334,10 +348,15 @@ class Report:
     def position_quality(self) -> float | None:
         """How well the best stand at the edges: 1.0 is the best arrangement, None under three.
 
-        Correlation of the score with closeness to the edges, |2i - (n-1)| / (n-1), divided by
+        Correlation of the score with closeness to the edges, ``|2i - (n-1)| / (n-1)``, divided by
         that of the best arrangement; None when all scores are equal.
         """
         return self._position_quality.value
+
+    @property
+    def values(self) -> "Mapping[str, tuple[ScoreStep, ...]]":
+        """By id what each scoring stage made of the score, for every chunk that one met."""
+        return self._values.value
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain values that JSON can hold, every public name a key."""
@@ -355,6 +374,7 @@ _REPORT_NAMES = (
     "strategy",
     "ordering",
     "excluded",
+    "values",
     "stages",
     "diversity",
     "position_quality",
@@ -376,6 +396,7 @@ class Packed:
     _chunks: Deferred[tuple[PackedChunk, ...]]
     report: Report
     _rendered: str | None = attrs.field(default=None, repr=False)
+    _replay: "Replay[Packed]" = attrs.field(factory=Replay, repr=False, eq=False)
 
     __hash__ = None  # type: ignore[assignment]  # metadata in it need not hash
 
@@ -416,16 +437,102 @@ class Packed:
             for chunk in self.chunks
             if chunk.id == id
         ]
-        lines += [_why_out(out) for out in self.report.excluded if out.id == id]
+        value = _value_text(self.report.values.get(id, ()))
+        lines = [line + value for line in lines]
+        lines += [
+            _why_out(out) + (value if out.reason not in _BEFORE_STAGES else "")
+            for out in self.report.excluded
+            if out.id == id
+        ]
         if not lines:
-            known = [chunk.id for chunk in self.chunks] + [out.id for out in self.report.excluded]
-            import difflib
-
-            near = difflib.get_close_matches(str(id), known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            message = f"no chunk has the id {shown(id)}{hint}"
-            raise InvalidParameter(message, details={"id": id, "suggestion": [*near, None][0]})
+            raise self._unknown(id)
         return "\n".join(lines)
+
+    def within(self, budget: int) -> "Packed":
+        """What the same policy packs of the same chunks within another budget, in tokens.
+
+        The moment, the query and the token counts stay those of the call.  A result that was
+        pickled has let its candidates go.
+
+        Raises INVALID_BUDGET, INVALID_PARAMETER for a result that cannot be packed again, and
+        what the policy's stages raise.
+
+        >>> from packer import Chunk, pack
+        >>> from strategies import greedy
+        >>> packed = pack([Chunk("a", 0.9, tokens=60), Chunk("b", 0.8, tokens=50)], greedy, budget=60)
+        >>> [chunk.content for chunk in packed.within(110)]
+        ['a', 'b']
+        """
+        limit = available(budget)
+        if self._replay.run is None:
+            message = (
+                "this result cannot be packed again: it was pickled, made by hand, or its "
+                "template's header and footer alone were over the budget; call pack(chunks, "
+                "policy, budget=...) again"
+            )
+            raise InvalidParameter(message, details={"budget": budget})
+        return self._replay.run(limit)
+
+    @property
+    def replayable(self) -> bool:
+        """Whether `within` and `frontier` can pack again; not once the result was pickled."""
+        return self._replay.run is not None
+
+    def frontier(self, budgets: Iterable[int] | None = None) -> "Frontier":
+        """What would be packed at other budgets: which chunk enters, which leaves, at what value.
+
+        `budgets`: tokens, ints above 0; where the pack changes when left out (see
+        `packer.frontier`).
+
+        Raises as `within`; what the policy itself refuses at a budget stands in that point.
+        """
+        from .frontier import frontier
+
+        return frontier(self, budgets, self._replay.quick)
+
+    def to_html(self, *, budgets: Iterable[int] | None = None) -> str:
+        """A page that shows the pack: one file, self-contained, for a browser.
+
+        `budgets`: those of its slider, as for `frontier`; none, ``()``, leaves the slider out,
+        and so does a result that cannot be packed again.
+        """
+        from .page import page
+
+        return page(self, budgets)
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, for notebooks."""
+        from .page import framed
+
+        return framed(self.to_html())
+
+    def value(self, id: str) -> "tuple[ScoreStep, ...]":  # noqa: A002 (as above)
+        """How the chunk came to its current score: a step for each scoring stage that it met.
+
+        Raises INVALID_PARAMETER when no chunk has the id.
+
+        >>> from packer import Chunk, pack
+        >>> from strategies import field, boost, greedy
+        >>> faq = Chunk("We ship.", 0.5, id="faq", metadata={"source": "faq"})
+        >>> [step] = pack([faq], boost(field("source") == "faq", 1.5) | greedy, budget=9).value("faq")
+        >>> step.before, step.after, step.parts
+        (0.5, 0.75, (ScorePart(name='factor', amount=1.5),))
+        """
+        steps = self.report.values.get(id)
+        if steps is None and all(
+            one.id != id for some in (self.chunks, self.report.excluded) for one in some
+        ):
+            raise self._unknown(id)
+        return steps or ()
+
+    def _unknown(self, id_: str) -> InvalidParameter:
+        import difflib
+
+        known = [chunk.id for chunk in self.chunks] + [out.id for out in self.report.excluded]
+        near = difflib.get_close_matches(str(id_), known, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        message = f"no chunk has the id {shown(id_)}{hint}"
+        return InvalidParameter(message, details={"id": id_, "suggestion": [*near, None][0]})
 
     def to_dict(self) -> dict[str, Any]:
         """`{"chunks": [...], "report": {...}}` as plain values that JSON can hold."""
@@ -442,6 +549,23 @@ class Packed:
 def _tokens_text(chunk: PackedChunk) -> str:
     shortened = "" if chunk.original_tokens is None else f" of {chunk.original_tokens}"
     return f"{chunk.tokens}{shortened} tokens"
+
+
+_BEFORE_STAGES = frozenset({Reason.DUPLICATE, Reason.INVALID})
+
+
+def _value_text(steps: "Sequence[ScoreStep]") -> str:
+    """`; value 0.6 -> 1.9 by lexical(1.0) (score 0.9, bm25 1)`; nothing where none changed it."""
+    changes = [step for step in steps if step.before != step.after]
+    if not changes:
+        return ""
+    told = [f"-> {step.after:.4g} by {step.stage}{_parts_text(step)}" for step in changes]
+    return " ".join([f"; value {changes[0].before:.4g}", *told])
+
+
+def _parts_text(step: "ScoreStep") -> str:
+    parts = ", ".join(f"{part.name} {part.amount:.4g}" for part in step.parts)
+    return f" ({parts})" if parts else ""
 
 
 def _why_out(out: Exclusion) -> str:

@@ -1,14 +1,25 @@
-"""Choosing under rules: what selectors do when the pool has a rulebook."""
+"""Choosing under rules: what selectors do when the pool has some."""
+
+from collections.abc import Sequence
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from .arrays import Ints, best_first
 from .conflicts import conflict
 from .pool import Pool
-from .rulebook import Rulebook, rulebook
+from .quotas import keys_of, over
+from .rulebook import Rulebook, refuse_without_room, rulebook
+from .rules import UNBOUNDED, Pin, Quota
 from .selection import Selection
 
-__all__ = ["base", "choose", "enforce"]
+__all__ = ["base", "choose", "down", "enforce"]
+
+MANY: Final = 5_000
+"""Of more rows than this the compiled walk is faster than a loop of Python."""
+
+BLOCK: Final = 128
+"""Rows that are looked at in one go; mostly the room is spent before the last."""
 
 
 def base(book: Rulebook, order: Ints) -> Ints:
@@ -22,11 +33,93 @@ def base(book: Rulebook, order: Ints) -> Ints:
     return rows
 
 
+def down(pool: Pool, order: Ints, *, stop: bool = False) -> Selection | None:
+    """The selection going down `order` under the rules of a pool; None where it has none.
+
+    With `stop` it ends at the first that does not fit the budget.  Pins and quotas without a
+    minimum need no kernel: O(r n) for r rules.
+
+    Raises as `base`.
+    """
+    if not pool.rules:
+        return None
+    if len(pool) <= MANY and all(
+        isinstance(rule, Pin) or (isinstance(rule, Quota) and rule.least == 0)
+        for rule in pool.rules
+    ):
+        refuse_without_room(pool)
+        rows = _walk(pool, order, stop=stop)
+        if rows is not None:
+            return pool.select(rows, cuts=over(pool, rows))
+    book = rulebook(pool)
+    return None if book is None else choose(book, order, stop=stop)
+
+
 def choose(book: Rulebook, order: Ints, *, stop: bool = False) -> Selection:
     """What must be in, then down `order`, adding what the rules and the budget allow."""
     start = base(book, order)
     possible = order[~np.isin(order, list(book.missing))]  # what cannot come stops nobody
     return book.select(book.walk(possible, start, stop=stop))
+
+
+_Room: TypeAlias = tuple[bool, Ints, list[int]]
+"""Of a quota: whether it counts tokens, the key of each row, and what each key has left."""
+
+
+def _walk(pool: Pool, order: Ints, *, stop: bool) -> Ints | None:
+    """The rows that go in under pins and quotas; None where a pin does not."""
+    rooms = [
+        (rule.unit == "tokens", found.numbers, [rule.most] * len(found.values) + [UNBOUNDED])
+        for rule, found in (
+            (rule, keys_of(pool, rule.by)) for rule in pool.rules if isinstance(rule, Quota)
+        )
+    ]  # the last, where -1 points, is of no key
+    taken: list[int] = []
+    left, ended = pool.capacity, False
+    if isinstance(pool.rules[0], Pin):  # pins come first
+        pinned = pool.pinned[order]
+        pins, order = order[pinned], order[~pinned]
+        taken, left, _ = _block(pool, pins, rooms, left, stop=True)
+        if len(taken) < len(pins):
+            return None
+    least = int(pool.costs.min(initial=0))
+    for begin in range(0, len(order), BLOCK):
+        if left < least or ended:
+            break
+        rows = order[begin : begin + BLOCK]
+        if not stop:
+            rows = rows[pool.costs[rows] <= left]
+        more, left, ended = _block(pool, rows, rooms, left, stop=stop)
+        taken += more
+    return np.array(taken, np.int64)
+
+
+def _block(
+    pool: Pool, rows: Ints, rooms: Sequence[_Room], left: int, *, stop: bool
+) -> tuple[list[int], int, bool]:
+    """What of these rows goes in, what is left of the budget, and whether it stopped."""
+    taken: list[int] = []
+    costs = pool.costs[rows].tolist()
+    ones = [1] * len(costs)
+    each = [
+        (room, numbers[rows].tolist(), costs if of_tokens else ones)
+        for of_tokens, numbers, room in rooms
+    ]
+    for place, row in enumerate(rows.tolist()):
+        cost = costs[place]
+        if cost > left and not stop:
+            continue
+        for room, keys, amounts in each:
+            if room[keys[place]] < amounts[place]:
+                break
+        else:
+            if cost > left:
+                return taken, left, True
+            for room, keys, amounts in each:
+                room[keys[place]] -= amounts[place]
+            left -= cost
+            taken.append(row)
+    return taken, left, False
 
 
 def enforce(pool: Pool, selection: Selection) -> Selection:

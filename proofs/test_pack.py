@@ -21,9 +21,9 @@ from tests.generators import (
 
 # Chunks as they come: ids missing and repeated, blank texts, scores of any size.
 untidy = requests(named=False)
-# Scores whose sums overflow or vanish; to boost them is refused, as it may give infinity.
+# Scores whose sums overflow or vanish; to raise them is refused, as it may give infinity.
 huge = requests(
-    policies(filters=[word for word in FILTERS + SCORING if word != "boost"]),
+    policies(filters=[word for word in FILTERS + SCORING if word not in {"boost", "neighbours"}]),
     scores=st.sampled_from((1.7e308, 1e308, 1e300, 0.5, 1e-300, 5e-324, 0.0, -1e-300, -1.7e308)),
 )
 
@@ -64,6 +64,11 @@ def test_same_input_same_output(request: Request) -> None:
 @given(untidy)
 def test_report_adds_up(request: Request) -> None:
     laws.report_adds_up(request.chunks, request.packed())
+
+
+@given(untidy)
+def test_values_tell_the_way_of_each_score(request: Request) -> None:
+    laws.values_tell_the_way_of_each_score(request.chunks, request.packed())
 
 
 # `max_candidates` is about input order; scoring may make equal scores, which input order

@@ -24,8 +24,12 @@ from .knapsack import knapsack
 from .mmr import mmr
 
 if TYPE_CHECKING:
+    from .calibration import fit_utility, utility
     from .catalog import CATALOG
     from .constraints import cap, distinct, exclusive, needs, pin, quota
+    from .covering import coverage
+    from .defaults import recommended
+    from .determinantal import dpp
     from .filters import max_candidates, threshold, top, where
     from .fusion import fuse
     from .options import from_options
@@ -41,16 +45,19 @@ if TYPE_CHECKING:
     )
     from .scoring import boost, decay, normalize
     from .shrinking import shrink, variants
+    from .signals import blend, lexical, neighbours
     from .trimming import trim
     from .versions import current, fresh, latest
 
 __all__ = [
     "CATALOG",
     "Context",
+    "blend",
     "boost",
     "by_score",
     "cap",
     "chronological",
+    "coverage",
     "current",
     "custom",
     "decay",
@@ -58,23 +65,28 @@ __all__ = [
     "density",
     "distinct",
     "document",
+    "dpp",
     "exclusive",
     "field",
+    "fit_utility",
     "fresh",
     "from_options",
     "fuse",
     "greedy",
     "knapsack",
     "latest",
+    "lexical",
     "max_candidates",
     "mmr",
     "natural",
     "needs",
+    "neighbours",
     "normalize",
     "parse",
     "pin",
     "prefix",
     "quota",
+    "recommended",
     "reverse",
     "shrink",
     "sorted_by",
@@ -83,18 +95,24 @@ __all__ = [
     "top",
     "trim",
     "ushape",
+    "utility",
     "variants",
     "where",
 ]
 
 _HOMES: Final = {
     "CATALOG": "catalog",
+    "fit_utility": "calibration",
+    "utility": "calibration",
     "cap": "constraints",
     "distinct": "constraints",
     "exclusive": "constraints",
     "needs": "constraints",
     "pin": "constraints",
     "quota": "constraints",
+    "recommended": "defaults",
+    "coverage": "covering",
+    "dpp": "determinantal",
     "max_candidates": "filters",
     "threshold": "filters",
     "top": "filters",
@@ -114,6 +132,9 @@ _HOMES: Final = {
     "normalize": "scoring",
     "shrink": "shrinking",
     "variants": "shrinking",
+    "blend": "signals",
+    "lexical": "signals",
+    "neighbours": "signals",
     "trim": "trimming",
     "current": "versions",
     "fresh": "versions",

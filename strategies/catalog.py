@@ -5,9 +5,12 @@ from typing import Final
 
 from packer.dsl import Catalog
 
+from .calibration import utility
 from .constraints import cap, distinct, exclusive, needs, pin, quota
+from .covering import coverage
 from .custom import custom
 from .dedup import dedup
+from .determinantal import dpp
 from .filters import max_candidates, threshold, top, where
 from .greedy import density, greedy, prefix
 from .knapsack import knapsack
@@ -24,6 +27,7 @@ from .orders import (
 )
 from .scoring import boost, decay, normalize
 from .shrinking import shrink
+from .signals import blend, lexical, neighbours
 from .trimming import trim
 from .versions import current, fresh, latest
 
@@ -44,6 +48,10 @@ CATALOG: Final[Catalog] = MappingProxyType(
         "decay": decay,
         "boost": boost,
         "normalize": normalize,
+        "lexical": lexical,
+        "neighbours": neighbours,
+        "blend": blend,
+        "utility": utility,
         # shorter texts
         "shrink": shrink,
         "trim": trim,
@@ -59,6 +67,8 @@ CATALOG: Final[Catalog] = MappingProxyType(
         "prefix": prefix,
         "density": density,
         "mmr": mmr,
+        "coverage": coverage,
+        "dpp": dpp,
         "knapsack": knapsack,
         "custom": custom,
         # orders

@@ -8,9 +8,10 @@ import numpy as np
 from packer.algebra import Selector
 from packer.arrays import Floats, Ints, best_first
 from packer.pool import Pool
-from packer.rulebook import rulebook
-from packer.ruled_selection import choose
+from packer.ruled_selection import down
 from packer.selection import Selection
+
+from .squeezed import warn_squeezed
 
 __all__ = ["density", "fill", "greedy", "per_token", "prefix"]
 
@@ -38,10 +39,8 @@ def fill(order: Ints, costs: Ints, capacity: int) -> Ints:
 
 def _down(pool: Pool, order: Ints) -> Selection:
     """The selection of what fits going down `order`, under the rules of the pool."""
-    book = rulebook(pool)
-    if book is not None:
-        return choose(book, order)
-    return pool.select(fill(order, pool.costs, pool.capacity))
+    ruled = down(pool, order)
+    return pool.select(fill(order, pool.costs, pool.capacity)) if ruled is None else ruled
 
 
 @final
@@ -72,9 +71,9 @@ class Prefix(Selector):
 
     def __call__(self, pool: Pool, /) -> Selection:
         order = best_first(pool.scores)
-        book = rulebook(pool)
-        if book is not None:
-            return choose(book, order, stop=True)
+        ruled = down(pool, order, stop=True)
+        if ruled is not None:
+            return ruled
         run = int(np.searchsorted(np.cumsum(pool.costs[order]), pool.capacity, side="right"))
         if run == len(order):
             return pool.select(order)
@@ -103,7 +102,11 @@ class Density(Selector):
     obeys_rules = True
 
     def __call__(self, pool: Pool, /) -> Selection:
-        return _down(pool, np.lexsort((-pool.scores, -per_token(pool.scores, pool.costs))))
+        pool = warn_squeezed(pool)
+        return _down(pool, np.lexsort((-pool.scores, -self.worth(pool))))
+
+    def worth(self, pool: Pool, /) -> Floats:
+        return per_token(pool.scores, pool.costs)
 
 
 def per_token(scores: Floats, costs: Ints) -> Floats:
@@ -116,5 +119,5 @@ density: Final[Selector] = Density()
 """By score per token (tokens + overhead), skipping what does not fit.
 
 O(n log n).  Many short chunks win: with scores that differ less than lengths do, as cosines, this
-picks the short and weak ones.  Equal densities: the higher score first, then input order.
+picks the short and weak ones, and the report warns (`squeezed-scores`, as for `knapsack`).  Equal densities: the higher score first, then input order.
 """

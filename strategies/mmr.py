@@ -56,7 +56,7 @@ class Mmr(Selector):
 
 def mmr(lambda_: float = 0.5, *, metric: Metric = "auto") -> Selector:
     """First the best score that fits; then, while any fits, the best of
-    lambda_ * score - (1 - lambda_) * (largest similarity to a chunk that is in).
+    ``lambda_ * score - (1 - lambda_) * (largest similarity to a chunk that is in)``.
 
     `lambda_` in 0..1: 1.0 is `greedy`, 0.0 looks at similarity only.  The scores must be on the
     scale of the similarities, 0..1: with larger ones the second term is without weight

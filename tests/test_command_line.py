@@ -110,7 +110,8 @@ def test_the_report_of_a_small_file_is_this_to_the_letter(small: str) -> None:
     report = re.sub(r"(?<=  )\d+\.\d$", "?", found.stderr, flags=re.MULTILINE)  # the milliseconds
     assert report == (
         "threshold(0.5) | greedy\n"
-        "━━━━━━━━━━━━━━━━━━━━━━    70 of 75 tokens (93.3%), 5 left\n"
+        "70 of 75 tokens (93.3%), 5 left\n"
+        f"0{'━' * 42}1{'━' * 31}{'░' * 5}\n"
         "\n"
         "stage           chunks in  out  tokens out   ms\n"
         "threshold(0.5)          4    3         120  ?\n"
@@ -271,6 +272,33 @@ def test_explain_of_a_chunk_that_is_in_shows_where_it_was_chosen_and_put(small: 
     )
 
 
+def test_explain_shows_what_each_scoring_stage_made_of_the_score(small: str) -> None:
+    policy = "lexical() | normalize() | greedy"
+    found = run("explain", small, "c", "-b", "75", "-p", policy, "--query", "gamma", columns=200)
+    assert found.stdout == (
+        "c is in at position 1 of 2: score 0.4, 10 tokens, chosen by greedy; value 0.4 -> 1 by "
+        "lexical(1.0) (score 0, bm25 1)\n"
+        "   stage                chunks in  out  this chunk\n"
+        "+  lexical(1.0)                 4    4  score 0.4 -> 1: score 0, bm25 1\n"
+        '+  normalize("minmax")          4    4  score 1 -> 1\n'
+        "+  greedy                       4    2  chosen: score 1, 10 tokens\n"
+    )
+
+
+def test_the_table_of_a_policy_that_scores_has_the_values(small: str) -> None:
+    call = ("pack", small, "-b", "75", "-f", "table", "-q")
+    scored = run(*call, "-p", "lexical() | greedy", "--query", "gamma").stdout
+    assert re.search(r"# +id +score +value +tokens +text\n", scored)
+    assert re.search(r"\n1 +c +0\.4 +1 +10 +gamma", scored)
+    assert re.search(r"# +id +score +tokens +text\n", run(*call, "-p", "greedy").stdout)
+
+
+def test_a_policy_that_needs_a_query_says_so(small: str) -> None:
+    found = run("pack", small, "-b", "75", "-p", "lexical() | greedy")
+    assert found.exit_code == 2
+    assert "lexical(1.0) matches the words of the query, and this call has none" in found.stderr
+
+
 def test_explain_tells_two_stages_with_the_same_text_apart(small: str) -> None:
     policy = 'threshold(0.5) | normalize("minmax") | threshold(0.5) | greedy'
     # d has 0.7 of 0.7..0.9, which becomes 0
@@ -331,6 +359,9 @@ def test_every_stage_has_a_signature_a_role_and_one_line() -> None:
     assert ushape.summary == (
         "The best at the edges: ranks 0, 2, 4 ... from the front, 1, 3, 5 ... from the back, "
         "by score."
+    )
+    assert listed["blend"].signature == (
+        'blend(*, scale: minmax|zscore|rank = "minmax", **weights: float)'
     )
     assert decay.signature == 'decay(half_life: duration, *, at: str = "timestamp")'
     assert (decay.role, listed["threshold"].role) == ("scoring", "filter")
@@ -861,7 +892,7 @@ def test_a_terminal_gets_twenty_lines_of_explanations_and_the_table_once(tmp_pat
     path = tmp_path / "many.jsonl"
     path.write_text(many(200), encoding="utf-8")
     lines = on_a_terminal("explain", str(path), "-b", "50", "-p", "greedy").splitlines()
-    assert len(lines) == 42
+    assert len(lines) == 45  # the policy, the budget and the bar before them
     assert lines[-1] == b"... and 130 more out: 130 budget (--show 0 for all)"
     table = on_a_terminal("pack", str(path), "-b", "50", "-p", "greedy", "-f", "table")
     assert table.count(b"In: 50 of 200 chunks") == 1
@@ -1151,3 +1182,29 @@ def test_the_plan_of_the_examples_fits() -> None:
     assert "\n\n# How to answer\nQ: " in found.stdout
     assert "\n\n# Documents\n[1] " in found.stdout
     assert -(-len(found.stdout.removesuffix("\n")) // 4) <= 700
+
+
+def test_explain_of_a_plan_names_the_section(small: str, plan: Path, tmp_path: Path) -> None:
+    whole = json.loads(run("pack", small, "--plan", str(plan), "-f", "json", "-q").stdout)
+    lines = run("explain", small, "--plan", str(plan)).stdout.splitlines()
+    parts = whole["sections"].values()
+    out = whole["report"]["sections"].values()
+    assert len(lines) == sum(len(part["chunks"]) for part in parts) + sum(
+        len(part["excluded"]) for part in out
+    )
+    name = next(name for name, part in whole["sections"].items() if "a" in str(part["chunks"]))
+    id_ = whole["sections"][name]["chunks"][0]["id"]
+    told = run("explain", small, id_, "--plan", str(plan)).stdout
+    assert told.startswith(f"section {name}, ")
+    assert f"{id_} is in at position 0" in told
+    assert "chosen: score" in told
+    lost = run("explain", small, "nobody", "--plan", str(plan))
+    assert (lost.exit_code, "no chunk of any section has the id 'nobody'" in lost.stderr) == (
+        2,
+        True,
+    )
+    twice = run("explain", small, "--plan", str(plan), "-p", "greedy")
+    assert (twice.exit_code, "stands in the plan" in twice.stderr) == (2, True)
+    bare = tmp_path / "bare.toml"
+    bare.write_text('budget = 40\n[[section]]\nname = "rules"\ntext = "Be kind."\n', "utf-8")
+    assert "rules is in at position 0" in run("explain", "rules", "--plan", str(bare)).stdout

@@ -22,6 +22,7 @@ from strategies.greedy import Density, Greedy, Prefix, per_token
 from strategies.knapsack import NONPOSITIVE, NOTHING, Knapsack, solved
 from strategies.mmr import UNSCALED, Mmr
 from strategies.orders import ByScore, Natural, Reverse, Ushape
+from strategies.squeezed import squeezed
 
 from .ledger import Excluded
 from .play import Play, features
@@ -146,15 +147,25 @@ def _knapsack(play: Play, _: Knapsack) -> Choice:
     return Choice(np.concatenate(parts), np.cumsum(sizes), known)
 
 
-def warned(play: Play, stage: Step[Any, Any]) -> tuple[Bools, Warning | None]:
-    """bool[r]: the rows of which a selector warns, and of what."""
+def warned(play: Play, stage: Step[Any, Any]) -> dict[int, list[Warning]]:
+    """What a selector warns of, by row."""
+    found: dict[int, list[Warning]] = {}
     if isinstance(stage, Mmr):
-        return _unscaled(play, stage), Warning("unscaled-scores", UNSCALED)
+        warning = Warning("unscaled-scores", UNSCALED)
+        found = {row: [warning] for row in np.flatnonzero(_unscaled(play, stage)).tolist()}
+    if isinstance(stage, Density | Knapsack):
+        for row, (start, end) in enumerate(itertools.pairwise(play.offsets.tolist())):
+            columns = play.scores[start:end], play.costs[start:end]
+            told = squeezed(*columns, int(play.budgets[row]), repr(stage)) if start < end else None
+            if told is not None:
+                found[row] = [Warning("squeezed-scores", told)]
     if isinstance(stage, Knapsack):
         worthless = np.diff(play.offsets) > 0
         worthless[play.rows[play.scores > 0]] = False
-        return worthless, Warning("nonpositive-scores", NONPOSITIVE)
-    return np.zeros(len(play.batch), np.bool_), None
+        warning = Warning("nonpositive-scores", NONPOSITIVE)
+        for row in np.flatnonzero(worthless).tolist():
+            found.setdefault(row, []).append(warning)
+    return found
 
 
 def _unscaled(play: Play, stage: Mmr) -> Bools:

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
-from packer.arrays import Bools, Floats, Ints, Vectors, frozen, sealed
+from packer.arrays import Bools, Floats, Ints, Vectors, frozen, sealed, squares
 from packer.records import Reason
 from packer.similarity import take_trigrams, trigrams_of, unit_vectors
 
@@ -131,9 +131,11 @@ def _unit(play: Play) -> Vectors:
     starts = offsets[play.at[embedded]]
     dimension = int(np.diff(offsets).max(initial=0))
     if len(flat) == len(play.at) * dimension:
-        return unit_vectors(flat.reshape(-1, dimension))[0]
+        vectors = flat.reshape(-1, dimension)
+        return unit_vectors(vectors, squares(vectors))[0]
     unit = np.zeros((len(play.at), dimension), np.float32)
-    unit[embedded] = unit_vectors(flat[starts[:, None] + np.arange(dimension)])[0]
+    vectors = flat[starts[:, None] + np.arange(dimension)]
+    unit[embedded] = unit_vectors(vectors, squares(vectors))[0]
     return unit
 
 

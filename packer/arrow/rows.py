@@ -5,7 +5,7 @@ from typing import Any, Final, final
 import attrs
 import numpy as np
 
-from packer.arrays import Bools, Ints, frozen, sealed
+from packer.arrays import Bools, Ints, frozen, sealed, squares
 from packer.call import Call
 from packer.columns import Candidates
 from packer.intake import Intake, OnInvalid, constant_scores, estimates, from_chunks
@@ -90,6 +90,7 @@ class Source:
             tokens=tokens,
             metadata=self._metadata(start, end),
             vectors=vectors,
+            squares=None if vectors is None else squares(vectors),
             has_vector=(self.none if vectors is None else self.all_)[:n],
             source_rows=self.numbers[:n],
         )

@@ -105,17 +105,16 @@ class Program:
         batch = start.batch
         counted = batch.counted if is_estimate(call.count_tokens) else np.zeros_like(batch.counted)
         constant = _constant(start)
-        marked, warning = warned(play, self.selector)
-        for row in np.flatnonzero(rows & ((counted > 0) | constant | marked)).tolist():
+        more = warned(play, self.selector)
+        rows = rows & ((counted > 0) | constant)
+        for row in sorted({*np.flatnonzero(rows).tolist(), *more}):
             begin, end = batch.offsets[row : row + 2].tolist()
             told = []
             if counted[row]:
                 told.append(estimates(int(counted[row]), end - begin, call.count_tokens))
             if constant[row]:
                 told.append(constant_scores(end - begin, batch.scores[begin]))
-            if marked[row] and warning is not None:
-                told.append(warning)
-            ledger.warn(row, told)
+            ledger.warn(row, [*told, *more.get(row, ())])
 
 
 def _constant(play: Play) -> Bools:

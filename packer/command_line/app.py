@@ -1,4 +1,4 @@
-"""The commands: pack, explain, stages, check, batch."""
+"""The commands: pack, explain, compare, stages, check, batch."""
 
 import difflib
 import sys
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
@@ -23,14 +24,18 @@ from packer.tokens import CountTokens
 from strategies import CATALOG, parse
 
 from .batch import ROWS, pack_file, summary_table
+from .comparing import BudgetTokens, PolicyTexts, compared
 from .faults import InputFault, input_fault, told
 from .output import Format, console, context, display, emit, only, visible
-from .plans import read_plan
+from .pages import HtmlFile, write_page
+from .plans import PlanFile, read_plan
 from .progress import size_of, waiting
 from .reading import read
 from .rendering import (
     MORE,
+    explain_in_plan,
     explain_one,
+    head,
     plan_tables,
     reasons,
     report_table,
@@ -90,18 +95,18 @@ File = Annotated[
         show_default=False,
     ),
 ]
-Budget = Annotated[
-    int, typer.Option("--budget", "-b", help="Tokens that may be spent.", show_default=False)
+OptionalBudget = Annotated[
+    int | None,
+    typer.Option("--budget", "-b", help="Tokens that may be spent.", show_default=False),
 ]
-PolicyText = Annotated[
-    str,
-    typer.Option(
-        "--policy",
-        "-p",
-        help="Stages joined by |, as in 'dedup(0.85) | mmr(0.7) | ushape'; see packer stages.",
-        show_default=False,
-    ),
-]
+POLICY: Final = typer.Option(
+    "--policy",
+    "-p",
+    help="Stages joined by |, as in 'dedup(0.85) | mmr(0.7) | ushape'; see packer stages.",
+    show_default=False,
+)
+PolicyText = Annotated[str, POLICY]
+OptionalPolicy = Annotated[str | None, POLICY]
 Reserve = Annotated[
     int | None,
     typer.Option(
@@ -116,6 +121,16 @@ TemplateText = Annotated[
         help="How a chunk is written: text with {position}, {id}, {content}, {score}, {tokens} or "
         "{metadata\\[key]}, or a file of it; a .toml file has chunk, separator, header, footer. The "
         "whole text is then counted, and fits.",
+        show_default=False,
+    ),
+]
+PlanPath = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PLAN.TOML",
+        help="Several sections in one window, each with its own policy, in place of --policy "
+        "and --template. FILE is for the section without text or file of its own; where there "
+        "are several, its chunks name theirs in metadata as section.",
         show_default=False,
     ),
 ]
@@ -242,31 +257,49 @@ def _packed(
             raise input_fault(error, found.name, found.lines) from None
 
 
-def _planned(
+def _plan_file(
     path: str,
-    file: str | None,
     *,
-    plain: bool,
     counter: str,
     on_invalid: Invalid,
     budget: int | None,
     reserve: int | None,
-    **call: Any,
-) -> PackedPlan:
-    """Read a plan and the chunks of its sections, and pack them."""
-    found = read_plan(
+) -> PlanFile:
+    return read_plan(
         path,
         budget=budget,
         reserve=reserve,
         count_tokens=_counter(counter),
         on_invalid=on_invalid.value,
     )
+
+
+def _planned(found: PlanFile, file: str | None, *, plain: bool, **call: Any) -> PackedPlan:
+    """Read the chunks of a plan's sections, and pack them."""
     if file is None and found.takers:
-        message = f"the sections {', '.join(found.takers)} of {path} take their chunks from FILE"
+        message = (
+            f"the sections {', '.join(found.takers)} of {found.name} take their chunks from FILE"
+        )
         raise typer.BadParameter(message, param_hint="FILE")
     with waiting(console(sys.stderr, plain=plain)) as bar:
         bar.reading(None if file is None else size_of(file))
         return found.pack(file, bar.read, **call)
+
+
+def _check_beside_plan(
+    policy: str | None, template: str | None, overhead: int, html: Path | None
+) -> None:
+    """Refuse the options that a plan leaves no room for."""
+    for option, given in (("--policy", policy), ("--template", template)):
+        if given is not None:
+            message = f"{option} stands in the plan, for each section"
+            raise typer.BadParameter(message, param_hint=option)
+    if overhead:
+        message = "a plan counts what is written, so it takes no overhead"
+        raise typer.BadParameter(message, param_hint="--overhead")
+    if html is not None:
+        message = "a page shows one section; give its --policy in place of --plan"
+        raise typer.BadParameter(message, param_hint="--html")
 
 
 def _needed(value: Any, option: str) -> Any:
@@ -288,29 +321,9 @@ def pack_command(
         ),
     ] = None,
     *,
-    budget: Annotated[
-        int | None,
-        typer.Option("--budget", "-b", help="Tokens that may be spent.", show_default=False),
-    ] = None,
-    policy: Annotated[
-        str | None,
-        typer.Option(
-            "--policy",
-            "-p",
-            help="Stages joined by |, as in 'dedup(0.85) | mmr(0.7) | ushape'; see packer stages.",
-            show_default=False,
-        ),
-    ] = None,
-    plan: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PLAN.TOML",
-            help="Several sections in one window, each with its own policy, in place of --policy "
-            "and --template. FILE is for the section without text or file of its own; where there "
-            "are several, its chunks name theirs in metadata as section.",
-            show_default=False,
-        ),
-    ] = None,
+    budget: OptionalBudget = None,
+    policy: OptionalPolicy = None,
+    plan: PlanPath = None,
     template: TemplateText = None,
     reserve: Reserve = None,
     overhead: Overhead = 0,
@@ -330,6 +343,7 @@ def pack_command(
     show: Annotated[
         int, typer.Option(min=0, help="Rows of each table in the report; 0 for all.")
     ] = SHOWN,
+    html: HtmlFile = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No report on standard error.")
     ] = False,
@@ -356,36 +370,29 @@ def pack_command(
     packed: Packed | PackedPlan
     with _answering(plain=no_color):
         common: dict[str, Any] = {
-            "plain": no_color,
             "counter": tokenizer,
             "on_invalid": on_invalid,
+            "budget": budget,
             "reserve": reserve,
-            "query": query,
-            "now": now,
         }
+        call: dict[str, Any] = {"plain": no_color, "query": query, "now": now}
         if plan is not None:
-            for option, given in (("--policy", policy), ("--template", template)):
-                if given is not None:
-                    message = f"{option} stands in the plan, for each section"
-                    raise typer.BadParameter(message, param_hint=option)
-            if overhead:
-                message = "a plan counts what is written, so it takes no overhead"
-                raise typer.BadParameter(message, param_hint="--overhead")
-            packed = _planned(plan, file, budget=budget, **common)
+            _check_beside_plan(policy, template, overhead, html)
+            packed = _planned(_plan_file(plan, **common), file, **call)
         else:
+            _needed(file, "FILE")
+            stages = parse(_needed(policy, "--policy"))
+            _needed(budget, "--budget")
             packed = _packed(
-                _needed(file, "FILE"),
-                parse(_needed(policy, "--policy")),
-                budget=_needed(budget, "--budget"),
-                template=template,
-                overhead=overhead,
-                **common,
+                str(file), stages, template=template, overhead=overhead, **common, **call
             )
         shown = (
             plan_tables(packed, show)
             if isinstance(packed, PackedPlan)
             else report_table(packed, show)
         )
+        if html is not None and isinstance(packed, Packed):
+            write_page(html, packed.to_html())
         one_screen = sys.stdout.isatty() and sys.stderr.isatty()
         if form is Format.TABLE:
             display(console(sys.stdout, plain=no_color), shown)
@@ -401,14 +408,23 @@ def pack_command(
 
 @app.command()
 def explain(
-    file: File,
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE",
+            help="JSON (an array of chunks, or an object with it under chunks) or JSON Lines; "
+            "- for standard input. A plan whose sections have all their own needs none.",
+            show_default=False,
+        ),
+    ] = None,
     id_: Annotated[
         str | None,
         typer.Argument(metavar="[ID]", help="One chunk; all when left out.", show_default=False),
     ] = None,
     *,
-    budget: Budget,
-    policy: PolicyText,
+    budget: OptionalBudget = None,
+    policy: OptionalPolicy = None,
+    plan: PlanPath = None,
     template: TemplateText = None,
     reserve: Reserve = None,
     overhead: Overhead = 0,
@@ -425,6 +441,7 @@ def explain(
             show_default=False,
         ),
     ] = None,
+    html: HtmlFile = None,
     no_color: NoColor = False,
 ) -> None:
     """Say why a chunk is in or out, and its way through the stages.
@@ -437,27 +454,52 @@ def explain(
     packer explain chunks.jsonl faq#3 -b 4000 -p 'threshold(0.6) | mmr(0.7)'
 
     packer explain chunks.jsonl -b 4000 -p 'current() | greedy' | grep superseded
+
+    packer explain chunks.jsonl -b 4000 -p 'current() | greedy' --html pack.html
+
+    packer explain chunks.jsonl faq#3 --plan plan.toml
     """
     with _answering(plain=no_color):
-        stages = parse(policy)
-        packed = _packed(
-            file,
-            stages,
-            plain=no_color,
-            counter=tokenizer,
-            on_invalid=on_invalid,
-            budget=budget,
-            reserve=reserve,
-            template=template,
-            overhead=overhead,
-            query=query,
-            now=now,
-        )
-        if id_ is not None:
-            display(console(sys.stdout, plain=no_color), explain_one(packed, stages, id_))
-            return
+        common: dict[str, Any] = {
+            "counter": tokenizer,
+            "on_invalid": on_invalid,
+            "budget": budget,
+            "reserve": reserve,
+        }
+        call: dict[str, Any] = {"plain": no_color, "query": query, "now": now}
         limit = (SHOWN if sys.stdout.isatty() else 0) if show is None else show
-        emit("".join(visible(line) + "\n" for line in _lines(packed, limit)))
+        out = console(sys.stdout, plain=no_color)
+        if plan is not None:
+            _check_beside_plan(policy, template, overhead, html)
+            found = _plan_file(plan, **common)
+            if id_ is None and not found.takers:  # what stands alone is the ID
+                file, id_ = None, file
+            planned = _planned(found, file, **call)
+            if id_ is not None:
+                policies = {part.name: part.policy for part in found.plan.sections}
+                display(out, explain_in_plan(planned, policies, id_))
+            else:
+                emit("".join(visible(line) + "\n" for line in _plan_lines(planned, limit)))
+            return
+        stages = parse(_needed(policy, "--policy"))
+        _needed(budget, "--budget")
+        packed = _packed(
+            _needed(file, "FILE"), stages, template=template, overhead=overhead, **common, **call
+        )
+        if html is not None:
+            write_page(html, packed.to_html())
+        if id_ is not None:
+            display(out, explain_one(packed, stages, id_))
+        else:
+            if sys.stdout.isatty():
+                display(out, head(packed))
+            emit("".join(visible(line) + "\n" for line in _lines(packed, limit)))
+
+
+def _plan_lines(packed: PackedPlan, limit: int) -> Iterator[str]:
+    """The lines on each section's chunks, each after the name of its section."""
+    for name, part in packed.sections.items():
+        yield from (f"{name}: {line}" for line in _lines(part, limit))
 
 
 def _lines(packed: Packed, limit: int) -> Iterator[str]:
@@ -473,6 +515,49 @@ def _lines(packed: Packed, limit: int) -> Iterator[str]:
     if len(excluded[some]) < len(excluded):
         rest = excluded[limit:]
         yield f"... and {len(rest):,} more out: {reasons(rest)}{MORE}"
+
+
+@app.command("compare")
+def compare_command(
+    file: File,
+    *,
+    policies: PolicyTexts,
+    budget: BudgetTokens,
+    template: TemplateText = None,
+    reserve: Reserve = None,
+    overhead: Overhead = 0,
+    tokenizer: Tokenizer = "approximate",
+    query: Query = None,
+    now: Now = None,
+    on_invalid: OnInvalid = Invalid.RAISE,
+    html: HtmlFile = None,
+    show: Annotated[int, typer.Option(min=0, help="Rows of each table; 0 for all.")] = SHOWN,
+    no_color: NoColor = False,
+) -> None:
+    """Show what policies pack of the same chunks: both, only this one, only that one.
+
+    [bold]Examples[/]
+
+    packer compare chunks.jsonl -b 4000 -p greedy -p 'dedup() | mmr(0.7)'
+
+    packer compare chunks.jsonl -b 4000 -p greedy -p knapsack --html compare.html
+    """
+    with _answering(plain=no_color):
+        compared(
+            file,
+            policies,
+            budget=budget,
+            reserve=reserve,
+            template=_template(template),
+            overhead=overhead,
+            count_tokens=_counter(tokenizer),
+            query=query,
+            now=now,
+            on_invalid=on_invalid.value,
+            html=html,
+            show=show,
+            plain=no_color,
+        )
 
 
 @app.command()

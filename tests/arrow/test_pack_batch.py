@@ -39,7 +39,7 @@ TOGETHER = policies(
 )
 
 
-@given(jobs(TOGETHER))
+@given(jobs(TOGETHER) | jobs(TOGETHER, most=16))
 def test_what_runs_on_all_rows_at_once_gives_what_the_stages_give(job: Job) -> None:
     contained = any(getattr(step, "metric", None) == "containment" for step in steps_of(job.policy))
     assert (program(job.policy) is None) == contained
