@@ -37,7 +37,7 @@ METADATA: Final[Mapping[str, tuple[Any, st.SearchStrategy[Any]]]] = {
 }
 
 
-def candidates(fields: Sequence[str], *, odd: bool) -> st.SearchStrategy[list[Any]]:
+def candidates(fields: Sequence[str], *, odd: bool, most: int) -> st.SearchStrategy[list[Any]]:
     """Lists of candidates with these fields; `odd`: with faults, repeated ids, blanks and nulls."""
     numbers = SCORES | st.sampled_from((math.nan, math.inf, None, -0.0)) if odd else SCORES
     contents = CONTENTS | st.sampled_from(("", " \n\x1c", None)) if odd else CONTENTS
@@ -59,7 +59,7 @@ def candidates(fields: Sequence[str], *, odd: bool) -> st.SearchStrategy[list[An
     one: st.SearchStrategy[Any] = st.fixed_dictionaries({name: kinds[name] for name in fields})
     if odd:
         one |= st.none()
-    return st.lists(one, max_size=6)
+    return st.lists(one, max_size=most) | st.lists(one, min_size=most // 2, max_size=most)
 
 
 TYPES: Final[Mapping[str, Any]] = {
@@ -83,14 +83,16 @@ class Job:
 
 
 @st.composite
-def jobs(draw: st.DrawFn, policy: st.SearchStrategy[Policy] | None = None) -> Job:
-    """Batches of any form, policies, and calls."""
-    odd = draw(st.booleans())
+def jobs(draw: st.DrawFn, policy: st.SearchStrategy[Policy] | None = None, *, most: int = 6) -> Job:
+    """Batches of any form, policies, and calls; of at most so many candidates a row."""
+    odd = most <= 6 and draw(st.booleans())
     fields = ["content", "score"]
     fields += [name for name in ("id", "tokens", "embedding") if draw(st.booleans())]
     keys = draw(st.lists(st.sampled_from(list(METADATA)), unique=True))
     lists = draw(
-        st.lists(st.none() | candidates([*fields, *keys], odd=odd), min_size=1, max_size=4)
+        st.lists(
+            st.none() | candidates([*fields, *keys], odd=odd, most=most), min_size=1, max_size=4
+        )
     )
     queries = draw(
         st.lists(st.sampled_from(("refund", "", None)), min_size=len(lists), max_size=len(lists))
@@ -221,6 +223,9 @@ def _row(packed: Packed, *, templated: bool) -> dict[str, Any]:
             }
             for out in packed.report.excluded
         ],
+        "optimality": None
+        if packed.report.optimality is None
+        else attrs.asdict(packed.report.optimality),
         "warnings": [{"code": one.code, "message": one.message} for one in packed.report.warnings],
         "error": None,
     }
@@ -238,7 +243,7 @@ def as_rows(result: Any) -> list[dict[str, Any] | None]:
 
 
 def _as_row(row: dict[str, Any]) -> dict[str, Any] | None:
-    added = ("packed", "tokens_used", "excluded", "warnings")
+    added = ("packed", "tokens_used", "excluded", "optimality", "warnings")
     if row["error"] is not None:
         assert all(row[name] is None for name in added)
         code = row["error"]["code"]

@@ -34,12 +34,12 @@ def test_the_rows_stay_as_they_are_and_the_schema_is_known_beforehand(job: Job) 
 
 TOGETHER = policies(
     filters=("threshold", "max_candidates", "top", "dedup"),
-    selectors=("greedy", "prefix", "density", "mmr"),
+    selectors=("greedy", "prefix", "density", "mmr", "knapsack"),
     orders=("natural", "by_score", "ushape", "reverse"),
 )
 
 
-@given(jobs(TOGETHER))
+@given(jobs(TOGETHER) | jobs(TOGETHER, most=16))
 def test_what_runs_on_all_rows_at_once_gives_what_the_stages_give(job: Job) -> None:
     contained = any(getattr(step, "metric", None) == "containment" for step in steps_of(job.policy))
     assert (program(job.policy) is None) == contained
