@@ -158,11 +158,11 @@ class Hook(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def __init__(self, mutant: Mutant) -> None:
         self.mutant = mutant
 
-    def find_spec(self, name: str, path: Any, target: Any = None) -> ModuleSpec | None:
+    def find_spec(self, name: str, _path: Any, _target: Any = None, /) -> ModuleSpec | None:
         """The mutated module, and nothing else."""
         if name != self.mutant.module:
             return None
-        return importlib.util.spec_from_file_location(name, path_of(name), loader=self)  # type: ignore[arg-type]
+        return importlib.util.spec_from_file_location(name, path_of(name), loader=self)
 
     def exec_module(self, module: ModuleType) -> None:
         """Run the mutated source."""
@@ -181,7 +181,7 @@ def run(tests: Sequence[str], mutant: Mutant | None, limit: float) -> tuple[str,
             sys.meta_path.insert(0, Hook(mutant))
         import pytest
 
-        plugins = ["-p", "no:cacheprovider", "-p", "no:cov"]
+        plugins = ["-p", "no:cacheprovider", "-p", "no:cov", "--assert=plain"]
         os._exit(int(pytest.main(["-x", "-q", *plugins, *tests])))
     while time.perf_counter() - started < limit:
         done, status = os.waitpid(child, os.WNOHANG)
