@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from packer import Chunk, Packed, compare, pack
+from packer import Chunk, Packed, Plan, Section, compare, pack
 from strategies import dedup, field, greedy, knapsack, parse, pin, threshold, ushape
 
 from .conftest import ROOT, SCREENSHOTS
@@ -330,6 +330,22 @@ def test_in_a_notebook_neither_style_reaches_the_other(visit: Any) -> None:
     assert seen.asked == [seen.address]
     assert seen.complaints == []
     assert frame.locator("h1").evaluate("() => window.origin") == "null"
+
+
+def test_a_plan_shows_the_picture_of_each_section(visit: Any) -> None:
+    rules, path = Section("rules", greedy), ROOT / "examples" / "support" / "chunks.jsonl"
+    chunks = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    plan = Plan([rules, Section("documents", parse(POLICY))], budget=600)
+    packed = plan.pack({"rules": "Answer from the sources.", "documents": chunks})
+    seen = visit(packed.to_html())
+    frame = seen.page.frame_locator("iframe").nth(1)
+    assert frame.locator("details.chunk").count() == 87
+    frame.get_by_role("slider").press("Home")
+    assert "It drops " in frame.locator("#said").inner_text()
+    assert seen.complaints == []
+    assert seen.asked == [seen.address]
+    assert findings(seen.page) == []
+    seen.picture("plan")
 
 
 def test_the_command_line_writes_the_page(visit: Any, tmp_path: Path) -> None:
