@@ -432,7 +432,7 @@ def test_the_page_of_an_example() -> None:
         "budget": [("gift", "needs 23 more tokens")],
     }
     (bar,) = tree.all("svg", "bar")
-    assert bar.attributes["aria-label"] == ("The window: 2 chunks use 32 of 40 tokens, 8 are left")
+    assert bar.attributes["aria-label"] == ("The window: 2 chunks, 32 of 40 tokens used, 8 left")
     assert [node.text for node in bar.all("title")] == [
         "0. kept: 10 tokens, score 0.9",
         "1. ship: 20 tokens, score 0.7",

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from packer.records import Packed
 
-from .cards import number
+from .counted import number
 from .document import document
 from .markup import Html, element, joined, plain, prose
 from .picture import page
@@ -45,7 +45,10 @@ def _frame(name: str, content: str) -> Html:
 
 
 def _table(sections: Mapping[str, Packed]) -> Html:
-    heads = ("section", "chunks in", "out", "tokens", "room", "policy")
+    heads = [
+        element("th", head, scope="col", class_="ids" if head == "policy" else None)
+        for head in ("section", "chunks in", "out", "tokens", "room", "policy")
+    ]
     rows = [
         element(
             "tr",
@@ -60,7 +63,7 @@ def _table(sections: Mapping[str, Packed]) -> Html:
     ]
     table = element(
         "table",
-        element("thead", element("tr", *(element("th", head, scope="col") for head in heads))),
+        element("thead", element("tr", *heads)),
         element("tbody", joined(*rows)),
     )
     return element(

@@ -139,9 +139,9 @@ def test_the_slider_shows_what_is_packed_at_each_budget(visit: Any) -> None:
         if point.budget == 600:
             assert said.endswith("This is the result.")
         else:
-            assert said.startswith(
-                f"{len(again)} chunks, {again.report.tokens_used:,} tokens, total score "
-            )
+            chunks = "1 chunk" if len(again) == 1 else f"{len(again)} chunks"
+            used = again.report.tokens_used
+            assert said.startswith(f"{chunks}, {used:,} tokens, total score ")
         own = {chunk.id for chunk in packed}
         entered = {chunk.id for chunk in again} - own
         marked = page.locator("#out .chunk.enters .id").all_text_contents()
@@ -253,7 +253,7 @@ def test_a_screen_reader_is_told_the_same(visit: Any) -> None:
     for name in ("The window", "At other budgets", "In: 8", "Out: 79", "Stage by stage"):
         assert page.get_by_role("heading", name=name, exact=True).count() == 1
         assert page.get_by_role("region", name=name, exact=True).count() == 1
-    image = page.get_by_role("img", name="The window: 8 chunks use 600 of 600 tokens, 0 are left")
+    image = page.get_by_role("img", name="The window: 8 chunks, 600 of 600 tokens used, 0 left")
     assert image.count() == 1
     assert page.get_by_role("banner").count() == 1
     assert page.get_by_role("main").count() == 1
