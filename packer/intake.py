@@ -24,6 +24,7 @@ __all__ = [
     "Intake",
     "OnInvalid",
     "checked_on_invalid",
+    "constant_scores",
     "estimates",
     "from_arrays",
     "from_chunks",
@@ -248,6 +249,12 @@ def estimates(counted: int, count: int, count_tokens: CountTokens) -> Warning:
     return Warning("estimated-tokens", words)
 
 
+def constant_scores(count: int, score: float) -> Warning:
+    """The warning that all chunks have one score."""
+    words = f"all {count} chunks have the score {score:g}, so input order decides"
+    return Warning("constant-scores", words)
+
+
 def _is_blank(text: str) -> bool:
     return not text or text.isspace()
 
@@ -386,8 +393,7 @@ def _in_play(
             rows = np.setdiff1d(rows, losers)
     scores = candidates.scores[rows] if cuts else candidates.scores
     if len(rows) > 1 and scores[0] == scores[-1] and scores.min() == scores.max():
-        words = f"all {len(rows)} chunks have the score {scores[0]:g}, so input order decides"
-        warnings = (*warnings, Warning("constant-scores", words))
+        warnings = (*warnings, constant_scores(len(rows), scores[0]))
     zero = _zero_vectors(candidates, rows)
     if zero:
         words = "these embeddings are all zeros: similar to nothing by cosine, no embedding by auto"

@@ -22,13 +22,14 @@ import numpy.typing as npt
 
 from .arrays import Bools, Floats, Ints, Vectors, sealed
 from .call import Call, checked_call
-from .charging import charges, lacking
+from .charging import charges, lacking, part_tokens
 from .columns import Candidates, Cut, Rescoring, Rows
 from .errors import InvalidParameter, InvalidStrategy, shown
 from .intake import ChunkLike, Intake, OnInvalid, estimates, from_arrays, from_chunks
 from .records import Exclusion, Optimality, Reason, Warning
-from .rules import Pin, Rule, in_order
+from .rules import Overlap, Pin, Rule, in_order
 from .selection import Selection
+from .spans import Cover, Spans, along, spans_of
 from .tokens import CountTokens, approximate, counts, is_estimate
 from .validation import STAGE, refusal
 
@@ -64,7 +65,8 @@ class Pool(Rows):
 
     `table_rows` int64[n] are their places in the table `candidates`, `scores` float64[n] the
     current scores, `costs` int64[n] tokens (with a template, of the rendered form) + overhead.
-    `stage` is the text of the stage that is at work.
+    `stage` is the text of the stage that is at work.  `calibrated`: the scores are probabilities
+    that were fitted to labels, so that they add up.
     """
 
     candidates: Candidates
@@ -80,6 +82,7 @@ class Pool(Rows):
     estimated: bool = False
     cutting: Cutting | None = None
     rules: tuple[Rule, ...] = ()
+    calibrated: bool = False
     _derived: dict[str, Any] = attrs.field(factory=dict, repr=False)
     _above: "tuple[Pool, Ints] | None" = attrs.field(default=None, repr=False)
 
@@ -112,7 +115,7 @@ class Pool(Rows):
         cls, chunks: Iterable[ChunkLike], call: Call, on_invalid: OnInvalid = "raise"
     ) -> "Pool":
         """The pool of these chunks for a call that was checked before."""
-        return cls._of(from_chunks(chunks, call.count_tokens, on_invalid), call, on_invalid)
+        return cls.of_intake(from_chunks(chunks, call.count_tokens, on_invalid), call, on_invalid)
 
     @classmethod
     def from_arrays(
@@ -143,10 +146,11 @@ class Pool(Rows):
         (<Reason.BUDGET: 'budget'>, 'needs 20 more tokens')
         """
         call = checked_call(budget, overhead, approximate, query, now)
-        return cls._of(from_arrays(scores, tokens, embeddings, ids, texts, metadata), call)
+        return cls.of_intake(from_arrays(scores, tokens, embeddings, ids, texts, metadata), call)
 
     @classmethod
-    def _of(cls, intake: Intake, call: Call, on_invalid: OnInvalid = "raise") -> "Pool":
+    def of_intake(cls, intake: Intake, call: Call, on_invalid: OnInvalid = "raise") -> "Pool":
+        """The pool of columns that were checked before."""
         table, rows = intake.candidates, intake.rows
         whole = len(rows) == len(table)
         pool = cls(
@@ -274,6 +278,42 @@ class Pool(Rows):
             lambda mask, rows: sealed(mask[rows]),
         )
 
+    @property
+    def overlapping(self) -> bool:
+        """Whether rows are charged only for what is new, and any two have something in common."""
+        return any(isinstance(rule, Overlap) for rule in self.rules) and any(self.spans.meets)
+
+    @property
+    def spans(self) -> Spans:
+        """The spans of the rows in their sources."""
+        return self.derive(
+            "spans", lambda pool: spans_of(pool.candidates, pool.table_rows), Spans.taken
+        )
+
+    def cover(self, *, tokens: bool = False) -> Cover:
+        """What nothing covers yet, to charge rows one after the other; `tokens`: of texts alone."""
+        known = self.derive("counted parts", lambda _: {}, lambda known, _: known)
+        table, call, rows = self.candidates, self.call, self.table_rows.tolist()
+
+        def counted(row: int, start: int, end: int) -> int:
+            at = rows[row]
+            part = at, start, end
+            if part not in known:
+                known[part] = part_tokens(table, at, start, end, call)
+            return known[part]
+
+        if tokens:
+            return Cover(self.spans, self.tokens, 0, counted)
+        return Cover(self.spans, self.costs, self.call.overhead, counted)
+
+    def charged(self, rows: Iterable[int]) -> Ints:
+        """int64[n]: what each row costs when these are in, chosen in this order.
+
+        `costs`, but where rows are charged only for what is new: of these rows what was new when
+        each came, of the others what would be.
+        """
+        return along(self.cover(), rows) if self.overlapping else self.costs
+
     # -- verbs -----------------------------------------------------------------------------
 
     def at(self, stage: str) -> "Pool":
@@ -324,11 +364,16 @@ class Pool(Rows):
         return narrow._but(cuts=(*self.cuts, cut))  # noqa: SLF001  # its own
 
     def rescore(
-        self, scores: npt.ArrayLike, *, parts: Mapping[str, npt.ArrayLike] = NO_PARTS
+        self,
+        scores: npt.ArrayLike,
+        *,
+        parts: Mapping[str, npt.ArrayLike] = NO_PARTS,
+        calibrated: bool = False,
     ) -> "Pool":
         """The pool with other current scores (float64[n], finite); records keep the original.
 
         `parts`: what each score is made of, by name float64[n]; `Packed.value` tells of them.
+        `calibrated`: these are fitted probabilities, of which no selector need warn.
 
         Raises INVALID_STRATEGY for another shape or a number that is not finite.
 
@@ -349,7 +394,7 @@ class Pool(Rows):
         after = sealed(column + 0.0)
         told = {name: self._part(name, part) for name, part in parts.items()}
         done = Rescoring(self.stage, self.table_rows, self.scores, after, told)
-        return self._but(scores=after, rescorings=(*self.rescorings, done))
+        return self._but(scores=after, rescorings=(*self.rescorings, done), calibrated=calibrated)
 
     def _part(self, name: str, part: npt.ArrayLike) -> Floats:
         try:
@@ -426,7 +471,7 @@ class Pool(Rows):
         that costs more than the budget.
         """
         chosen, rest = self._checked(rows)
-        costs = self.costs
+        costs = self.charged(chosen.tolist()) if self.rules else self.costs
         left = self.call.budget - int(np.add.reduce(costs[chosen]))
         if left < 0:
             message = (
@@ -459,7 +504,8 @@ class Pool(Rows):
             ),
         ]
         pool = self._but(cuts=(*self.cuts, *more)) if more else self
-        return Selection(pool=pool, chosen=sealed(chosen), optimality=optimality)
+        charged = None if costs is self.costs else sealed(costs[chosen])
+        return Selection(pool=pool, chosen=sealed(chosen), optimality=optimality, charged=charged)
 
     def cut(
         self,

@@ -9,6 +9,7 @@ vector counts as none everywhere.  Text is folded to lower case with single blan
 under three characters is one element by itself.
 """
 
+from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias, final
 
 import attrs
@@ -19,7 +20,15 @@ from .arrays import Bools, Ints, Vectors, frozen, sealed
 from .errors import InvalidParameter, MissingEmbeddings
 from .pool import Pool
 
-__all__ = ["METRICS", "Features", "Metric", "features"]
+__all__ = [
+    "METRICS",
+    "Features",
+    "Metric",
+    "features",
+    "take_trigrams",
+    "trigrams_of",
+    "unit_vectors",
+]
 
 Metric: TypeAlias = Literal["auto", "cosine", "jaccard"]
 METRICS: Final = ("auto", "cosine", "jaccard")
@@ -77,7 +86,7 @@ def features(pool: Pool, metric: Metric) -> tuple[Pool, Features]:
         )
     else:
         unit = _no_vectors(count)
-    grams = pool.derive("trigrams", _trigrams, _take_trigrams)
+    grams = pool.derive("trigrams", _trigrams, take_trigrams)
     return pool, Features(unit, frozen(embedded), *grams)
 
 
@@ -108,11 +117,18 @@ def _no_vectors(count: int) -> Vectors:
 
 
 def _unit(pool: Pool) -> tuple[Vectors, Bools]:
-    """The embeddings at length 1, and which of them are not zero."""
     table, vectors = pool.candidates, pool.embeddings
     assert vectors is not None  # some row has an embedding, or nobody asks
     assert table.squares is not None
-    squares = table.squares[pool.table_rows]
+    return unit_vectors(vectors, table.squares[pool.table_rows])
+
+
+def unit_vectors(vectors: Vectors, lengths: Vectors) -> tuple[Vectors, Bools]:
+    """The vectors (float32[n, d]) at length 1, and which of them are not zero.  O(n d).
+
+    `lengths`: float32[n], their `packer.arrays.squares`.
+    """
+    squares = lengths.copy()
     nonzero = np.ones(len(squares), np.bool_)
     squares[np.abs(squares - 1.0) <= _UNIT] = 1.0
     if np.add.reduce(squares == 1.0) == len(squares):
@@ -150,7 +166,12 @@ def _no_trigrams(count: int) -> Trigrams:
 
 
 def _trigrams(pool: Pool) -> Trigrams:
-    texts = [text.lower() for text in pool.texts]
+    return trigrams_of(pool.texts)
+
+
+def trigrams_of(given: Sequence[str]) -> Trigrams:
+    """The `indptr` and `grams` of texts.  O(characters)."""
+    texts = [text.lower() for text in given]
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.cumsum([len(text) for text in texts], out=offsets[1:])
     codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
@@ -159,7 +180,8 @@ def _trigrams(pool: Pool) -> Trigrams:
     return frozen(indptr), frozen(grams)
 
 
-def _take_trigrams(trigrams: Trigrams, kept: Ints) -> Trigrams:
+def take_trigrams(trigrams: Trigrams, kept: Ints) -> Trigrams:
+    """The trigrams of these texts alone."""
     indptr, grams = trigrams
     sizes = np.diff(indptr)[kept]
     narrowed = np.zeros(len(kept) + 1, np.int64)

@@ -24,9 +24,12 @@ from .knapsack import knapsack
 from .mmr import mmr
 
 if TYPE_CHECKING:
+    from .calibration import fit_utility, utility
     from .catalog import CATALOG
     from .constraints import cap, distinct, exclusive, needs, pin, quota
+    from .covering import coverage
     from .defaults import recommended
+    from .determinantal import dpp
     from .filters import max_candidates, threshold, top, where
     from .fusion import fuse
     from .options import from_options
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
     from .scoring import boost, decay, normalize
     from .shrinking import shrink, variants
     from .signals import blend, lexical, neighbours
+    from .spans import overlap
     from .trimming import trim
     from .versions import current, fresh, latest
 
@@ -54,6 +58,7 @@ __all__ = [
     "by_score",
     "cap",
     "chronological",
+    "coverage",
     "current",
     "custom",
     "decay",
@@ -61,8 +66,10 @@ __all__ = [
     "density",
     "distinct",
     "document",
+    "dpp",
     "exclusive",
     "field",
+    "fit_utility",
     "fresh",
     "from_options",
     "fuse",
@@ -76,6 +83,7 @@ __all__ = [
     "needs",
     "neighbours",
     "normalize",
+    "overlap",
     "parse",
     "pin",
     "prefix",
@@ -89,12 +97,15 @@ __all__ = [
     "top",
     "trim",
     "ushape",
+    "utility",
     "variants",
     "where",
 ]
 
 _HOMES: Final = {
     "CATALOG": "catalog",
+    "fit_utility": "calibration",
+    "utility": "calibration",
     "cap": "constraints",
     "distinct": "constraints",
     "exclusive": "constraints",
@@ -102,6 +113,8 @@ _HOMES: Final = {
     "pin": "constraints",
     "quota": "constraints",
     "recommended": "defaults",
+    "coverage": "covering",
+    "dpp": "determinantal",
     "max_candidates": "filters",
     "threshold": "filters",
     "top": "filters",
@@ -119,6 +132,7 @@ _HOMES: Final = {
     "boost": "scoring",
     "decay": "scoring",
     "normalize": "scoring",
+    "overlap": "spans",
     "shrink": "shrinking",
     "variants": "shrinking",
     "blend": "signals",

@@ -5,9 +5,12 @@ from typing import Final
 
 from packer.dsl import Catalog
 
+from .calibration import utility
 from .constraints import cap, distinct, exclusive, needs, pin, quota
+from .covering import coverage
 from .custom import custom
 from .dedup import dedup
+from .determinantal import dpp
 from .filters import max_candidates, threshold, top, where
 from .greedy import density, greedy, prefix
 from .knapsack import knapsack
@@ -25,6 +28,7 @@ from .orders import (
 from .scoring import boost, decay, normalize
 from .shrinking import shrink
 from .signals import blend, lexical, neighbours
+from .spans import overlap
 from .trimming import trim
 from .versions import current, fresh, latest
 
@@ -48,6 +52,7 @@ CATALOG: Final[Catalog] = MappingProxyType(
         "lexical": lexical,
         "neighbours": neighbours,
         "blend": blend,
+        "utility": utility,
         # shorter texts
         "shrink": shrink,
         "trim": trim,
@@ -58,11 +63,14 @@ CATALOG: Final[Catalog] = MappingProxyType(
         "distinct": distinct,
         "needs": needs,
         "quota": quota,
+        "overlap": overlap,
         # selectors
         "greedy": greedy,
         "prefix": prefix,
         "density": density,
         "mmr": mmr,
+        "coverage": coverage,
+        "dpp": dpp,
         "knapsack": knapsack,
         "custom": custom,
         # orders

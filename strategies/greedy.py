@@ -7,11 +7,14 @@ import numpy as np
 
 from packer.algebra import Selector
 from packer.arrays import Floats, Ints, best_first
+from packer.growing import grown
 from packer.pool import Pool
 from packer.ruled_selection import down
 from packer.selection import Selection
 
-__all__ = ["density", "fill", "greedy", "prefix"]
+from .squeezed import warn_squeezed
+
+__all__ = ["density", "fill", "greedy", "per_token", "prefix"]
 
 
 def fill(order: Ints, costs: Ints, capacity: int) -> Ints:
@@ -47,6 +50,7 @@ class Greedy(Selector):
     name = "greedy"
     is_constant = True
     obeys_rules = True
+    counts_overlap = True
 
     def __call__(self, pool: Pool, /) -> Selection:
         return _down(pool, best_first(pool.scores))
@@ -66,6 +70,7 @@ class Prefix(Selector):
     name = "prefix"
     is_constant = True
     obeys_rules = True
+    counts_overlap = True
 
     def __call__(self, pool: Pool, /) -> Selection:
         order = best_first(pool.scores)
@@ -98,15 +103,19 @@ class Density(Selector):
     name = "density"
     is_constant = True
     obeys_rules = True
+    counts_overlap = True
 
     def __call__(self, pool: Pool, /) -> Selection:
+        pool = warn_squeezed(pool)
+        if pool.overlapping:
+            return grown(pool, lambda found: per_token(pool.scores, found.costs))
         return _down(pool, np.lexsort((-pool.scores, -self.worth(pool))))
 
     def worth(self, pool: Pool, /) -> Floats:
-        return _per_token(pool.scores, pool.costs)
+        return per_token(pool.scores, pool.costs)
 
 
-def _per_token(scores: Floats, costs: Ints) -> Floats:
+def per_token(scores: Floats, costs: Ints) -> Floats:
     """float64[n]: score per token; a free chunk is worth +-infinity, by its sign."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where((costs == 0) & (scores == 0), 0.0, scores / costs)
@@ -116,5 +125,5 @@ density: Final[Selector] = Density()
 """By score per token (tokens + overhead), skipping what does not fit.
 
 O(n log n).  Many short chunks win: with scores that differ less than lengths do, as cosines, this
-picks the short and weak ones.  Equal densities: the higher score first, then input order.
+picks the short and weak ones, and the report warns (`squeezed-scores`, as for `knapsack`).  Equal densities: the higher score first, then input order.
 """

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from . import (
         alike,
+        batches,
         branch_and_bound,
         containment,
         cosine,
+        coverage,
+        dpp,
         knapsack,
         mmr,
         near_duplicates,
@@ -24,9 +27,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "alike",
+    "batches",
     "branch_and_bound",
     "containment",
     "cosine",
+    "coverage",
+    "dpp",
     "knapsack",
     "mmr",
     "near_duplicates",

@@ -9,6 +9,7 @@ from packer.errors import InvalidParameter, shown
 from packer.records import Chunk
 
 from .material import (
+    BOOK,
     CLOSE,
     EMBEDDINGS,
     FAMILIES,
@@ -125,7 +126,7 @@ def _chunk(
     embeddings = vectors if embedded else st.none()
     if embedded is None:
         embeddings = st.none() | vectors | st.just([])
-    return st.builds(
+    made = st.builds(
         Chunk,
         words if named else words | st.sampled_from(("", " \n")),
         usual if scores is None else scores,
@@ -134,6 +135,15 @@ def _chunk(
         embedding=embeddings,
         metadata=metadata,
     )
+    return st.builds(_placed, made, st.booleans() | st.just(value=True))
+
+
+def _placed(chunk: Chunk, cut: bool) -> Chunk:
+    """The chunk, with the text of its span where `cut`."""
+    start, end = chunk.metadata.get("start"), chunk.metadata.get("end")
+    if cut and type(start) is int and type(end) is int and 0 <= start < end <= len(BOOK):
+        return attrs.evolve(chunk, content=BOOK[start:end])
+    return chunk
 
 
 def _has_ink(text: str) -> bool:

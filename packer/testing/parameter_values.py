@@ -15,7 +15,16 @@ from strategies import Context
 from .material import DATE_KEYS, GROUP_KEYS, Values
 from .metadata_conditions import ODD_TEXT, conditions
 
-__all__ = ["DOMAINS", "FUNCTIONS", "by_id", "by_length", "everything", "shortest", "values_of"]
+__all__ = [
+    "DOMAINS",
+    "FUNCTIONS",
+    "TOGETHER",
+    "by_id",
+    "by_length",
+    "everything",
+    "shortest",
+    "values_of",
+]
 
 
 def _numbers(low: float, high: float, above: float | None, *, wide: bool) -> Values:
@@ -35,6 +44,13 @@ def _numbers(low: float, high: float, above: float | None, *, wide: bool) -> Val
         allow_subnormal=wide,
     )
     return st.sampled_from(nice) | every
+
+
+def _rising(low: float, high: float, *, wide: bool) -> Values:
+    limits = () if wide else (max(low, -3.0), min(high, 3.0))
+    ends = limits or (None if math.isinf(low) else low, None if math.isinf(high) else high)
+    every = st.floats(*ends, allow_nan=False, allow_infinity=False)
+    return st.lists(every, min_size=1, max_size=4, unique_by=lambda value: value + 0.0).map(sorted)
 
 
 def _durations(*, wide: bool) -> Values:
@@ -60,6 +76,7 @@ def _weights(*, wide: bool) -> Values:
 
 DOMAINS: Final[Mapping[str, Callable[[Any, str, bool], Values]]] = {
     "number": lambda limits, name, wide: _numbers(*limits, wide=wide),
+    "numbers": lambda limits, name, wide: _rising(*limits, wide=wide),
     "count": lambda limits, name, wide: st.integers(0, 2**63 - 1 if wide else 13),
     "amount": lambda limits, name, wide: (
         st.none() | st.integers(*((0, 20) if name == "min" else (20, 2**63 - 1 if wide else 60)))
@@ -111,6 +128,11 @@ FUNCTIONS: Final[Mapping[str, tuple[Callable[..., Any], ...]]] = {
     "sorted_by": (by_length, by_id),
 }
 """For each word that takes a Python function, some."""
+
+TOGETHER: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
+    "utility": (("intercept", "slope"), ("knots", "values")),
+}
+"""For a word whose optional parameters come in sets, the sets; lists in one are of one length."""
 
 _BY_TYPE: Final[Mapping[object, Values]] = {
     bool: st.booleans(),

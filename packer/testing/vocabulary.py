@@ -14,7 +14,7 @@ from packer.algebra import Constraint, Filter, Order, Policy, Scoring, Selector,
 from packer.errors import InvalidParameter, shown
 
 from .material import Values
-from .parameter_values import values_of
+from .parameter_values import TOGETHER, values_of
 
 __all__ = ["Vocabulary", "Words", "policies", "stages", "vocabulary"]
 
@@ -119,6 +119,14 @@ def _stages(draw: st.DrawFn, words: Vocabulary, word: str, *, wide: bool) -> Any
     if isinstance(made, st.SearchStrategy):
         return draw(made)
     kind = words.kind_of(word)
+    if word in TOGETHER:
+        names = draw(st.sampled_from(TOGETHER[word]))
+        given = {name: draw(values_of(kind, name, wide=wide)) for name in names}
+        lengths = [len(value) for value in given.values() if isinstance(value, list)]
+        cut = slice(min(lengths, default=0))
+        for name in names if lengths else ():
+            given[name] = given[name][cut]
+        return cast("Callable[..., Any]", made)(**given)
     arguments: list[Any] = []
     keywords: dict[str, Any] = {}
     for parameter in inspect.signature(made).parameters.values():
