@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from .algebra import Constraint, Filter, Order, Policy, Scoring, Selector, Stage
     from .allotment import Section, sections
     from .budget import Budget
+    from .comparison import Comparison, compare
     from .errors import PackError
     from .facade import Packer, pack
+    from .frontier import Frontier, FrontierPoint
     from .plan import PackedPlan, Plan, PlanReport
     from .pool import Pool
     from .records import (
@@ -47,9 +49,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Budget",
     "Chunk",
+    "Comparison",
     "Constraint",
     "Exclusion",
     "Filter",
+    "Frontier",
+    "FrontierPoint",
     "Layout",
     "Optimality",
     "Order",
@@ -75,6 +80,7 @@ __all__ = [
     "Template",
     "TokenCounter",
     "approximate",
+    "compare",
     "pack",
     "sections",
     "tokenizer",
@@ -86,9 +92,12 @@ __all__ = [
 _HOMES: Final = {
     "Budget": "budget",
     "Chunk": "records",
+    "Comparison": "comparison",
     "Constraint": "algebra",
     "Exclusion": "records",
     "Filter": "algebra",
+    "Frontier": "frontier",
+    "FrontierPoint": "frontier",
     "Layout": "selection",
     "Optimality": "records",
     "Order": "algebra",
@@ -114,6 +123,7 @@ _HOMES: Final = {
     "Template": "template",
     "TokenCounter": "tokens",
     "approximate": "tokens",
+    "compare": "comparison",
     "pack": "facade",
     "sections": "allotment",
     "tokenizer": "tokens",

@@ -12,6 +12,7 @@ from .errors import MissingEmbeddings
 from .pool import Pool
 from .records import Deferred, Exclusion, Packed, PackedChunk, Reason, Report, StageTrace
 from .rendering import Rendered
+from .replay import Replay
 from .selection import Layout
 from .similarity import features
 from .tokens import counter_name
@@ -38,6 +39,7 @@ def packed(
     timestamp: str,
     duration_ms: float,
     rendered: Rendered | None = None,
+    replay: Replay[Packed],
 ) -> Packed:
     """The result of a call; `rendered`: its text, where a template wrote it."""
     pool = layout.pool
@@ -67,7 +69,7 @@ def packed(
     texts = (
         Deferred(lambda: tuple(text for _, text in layout.written())) if pool.overlapping else None
     )
-    return Packed(Deferred(lambda: _packed_chunks(layout)), report, text, texts)
+    return Packed(Deferred(lambda: _packed_chunks(layout)), report, text, replay, texts)
 
 
 def position_quality(scores: Floats) -> float | None:

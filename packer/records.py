@@ -6,7 +6,7 @@ what is costly to build (the exclusions, the diversity) is built when it is firs
 
 import datetime as dt
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
 
@@ -14,10 +14,13 @@ import attrs
 import numpy as np
 
 from .arrays import frozen
+from .budget import available
 from .errors import InvalidParameter, shown
 from .literals import escaped_surrogates
+from .replay import Replay
 
 if TYPE_CHECKING:
+    from .frontier import Frontier
     from .values import ScoreStep
 
 __all__ = [
@@ -395,6 +398,7 @@ class Packed:
     _chunks: Deferred[tuple[PackedChunk, ...]]
     report: Report
     _rendered: str | None = attrs.field(default=None, repr=False)
+    _replay: "Replay[Packed]" = attrs.field(factory=Replay, repr=False, eq=False)
     _joined: Deferred[tuple[str, ...]] | None = attrs.field(default=None, repr=False)
 
     __hash__ = None  # type: ignore[assignment]  # metadata in it need not hash
@@ -449,6 +453,64 @@ class Packed:
         if not lines:
             raise self._unknown(id)
         return "\n".join(lines)
+
+    def within(self, budget: int) -> "Packed":
+        """What the same policy packs of the same chunks within another budget, in tokens.
+
+        The moment, the query and the token counts stay those of the call.  A result that was
+        pickled has let its candidates go.
+
+        Raises INVALID_BUDGET, INVALID_PARAMETER for a result that cannot be packed again, and
+        what the policy's stages raise.
+
+        >>> from packer import Chunk, pack
+        >>> from strategies import greedy
+        >>> packed = pack([Chunk("a", 0.9, tokens=60), Chunk("b", 0.8, tokens=50)], greedy, budget=60)
+        >>> [chunk.content for chunk in packed.within(110)]
+        ['a', 'b']
+        """
+        limit = available(budget)
+        if self._replay.run is None:
+            message = (
+                "this result cannot be packed again: it was pickled, made by hand, or its "
+                "template's header and footer alone were over the budget; call pack(chunks, "
+                "policy, budget=...) again"
+            )
+            raise InvalidParameter(message, details={"budget": budget})
+        return self._replay.run(limit)
+
+    @property
+    def replayable(self) -> bool:
+        """Whether `within` and `frontier` can pack again; not once the result was pickled."""
+        return self._replay.run is not None
+
+    def frontier(self, budgets: Iterable[int] | None = None) -> "Frontier":
+        """What would be packed at other budgets: which chunk enters, which leaves, at what value.
+
+        `budgets`: tokens, ints above 0; where the pack changes when left out (see
+        `packer.frontier`).
+
+        Raises as `within`; what the policy itself refuses at a budget stands in that point.
+        """
+        from .frontier import frontier
+
+        return frontier(self, budgets, self._replay.quick)
+
+    def to_html(self, *, budgets: Iterable[int] | None = None) -> str:
+        """A page that shows the pack: one file, self-contained, for a browser.
+
+        `budgets`: those of its slider, as for `frontier`; none, ``()``, leaves the slider out,
+        and so does a result that cannot be packed again.
+        """
+        from .page import page
+
+        return page(self, budgets)
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, for notebooks."""
+        from .page import framed
+
+        return framed(self.to_html())
 
     def value(self, id: str) -> "tuple[ScoreStep, ...]":  # noqa: A002 (as above)
         """How the chunk came to its current score: a step for each scoring stage that it met.

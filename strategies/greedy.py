@@ -12,6 +12,8 @@ from packer.pool import Pool
 from packer.ruled_selection import down
 from packer.selection import Selection
 
+from .squeezed import warn_squeezed
+
 __all__ = ["density", "fill", "greedy", "per_token", "prefix"]
 
 
@@ -104,6 +106,7 @@ class Density(Selector):
     counts_overlap = True
 
     def __call__(self, pool: Pool, /) -> Selection:
+        pool = warn_squeezed(pool)
         if pool.overlapping:
             return grown(pool, lambda found: per_token(pool.scores, found.costs))
         return _down(pool, np.lexsort((-pool.scores, -self.worth(pool))))
@@ -122,5 +125,5 @@ density: Final[Selector] = Density()
 """By score per token (tokens + overhead), skipping what does not fit.
 
 O(n log n).  Many short chunks win: with scores that differ less than lengths do, as cosines, this
-picks the short and weak ones.  Equal densities: the higher score first, then input order.
+picks the short and weak ones, and the report warns (`squeezed-scores`, as for `knapsack`).  Equal densities: the higher score first, then input order.
 """

@@ -79,6 +79,6 @@ except ImportError as error:
 
 def test_the_page_and_the_readme_name_every_integration() -> None:
     page = (Path(__file__).parents[1] / "docs" / "integrations.md").read_text(encoding="utf-8")
-    own = {"counters", "natives", "rows", "scores"}
+    own = {"counters", "natives", "rows", "scores", "vectors"}
     for name in set(NAMES) - own:
         assert f"packer.integrations.{name} import" in page, name

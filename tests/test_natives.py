@@ -1,13 +1,16 @@
+import asyncio
 import json
 import math
 from typing import Any
 
 import attrs
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from packer import Chunk, Packer, pack
+from packer import Chunk, Packer, PackError, pack
 from packer.integrations.natives import note, pack_natives, policy_of, summary
+from packer.integrations.vectors import awaited, called
 from strategies import dedup, greedy, mmr, trim, ushape
 
 from . import generators
@@ -74,6 +77,23 @@ def test_a_note_says_what_was_shortened_and_merged() -> None:
         "merged_from": ["b"],
     }
     assert "report" not in note(attrs.evolve(chunk, position=1), {})
+
+
+def test_vectors_of_a_plain_and_of_an_async_function() -> None:
+    async def later(texts: Any) -> Any:
+        await asyncio.sleep(0)
+        return [[float(len(text))] for text in texts]
+
+    def now(texts: Any) -> Any:
+        return [[float(len(text))] for text in texts]
+
+    for embed in (now, later):
+        assert asyncio.run(awaited(embed, ["a", "ab"], "texts")) == [[1.0], [2.0]]
+    assert called(now, ["a", "ab"], "texts") == [[1.0], [2.0]]
+    with pytest.raises(PackError, match="call the async form"):
+        called(later, ["a"], "texts")
+    with pytest.raises(PackError, match="gave 1 vectors for 2 texts"):
+        called(lambda _: 7, ["a", "ab"], "texts")  # type: ignore[arg-type, return-value]
 
 
 def test_a_policy_may_be_its_text() -> None:

@@ -73,6 +73,13 @@ def test_chroma_without_a_column(column: str) -> None:
     assert message.startswith(f'the result has no {column}; pass include=["documents"')
 
 
+def test_what_chroma_gets_without_a_query_has_no_distances() -> None:
+    got = {"ids": ["a", "b"], "documents": ["x", "y"], "metadatas": [None, None]}
+    code, message = told(lambda: from_chroma(got, metric="l2"))
+    assert code == "INVALID_CHUNK"
+    assert message.endswith("(Collection.get has no distances)")
+
+
 def test_chroma_without_embeddings() -> None:
     code, message = told(lambda: from_chroma(CHROMA, metric="l2", query=0, embeddings=True))
     assert code == "MISSING_EMBEDDINGS"
@@ -201,6 +208,20 @@ def test_lancedb_rows() -> None:
         assert from_lancedb(table, metric="cosine_distance", id="key", embedding="vector") == found
     frame = SimpleNamespace(to_dict=lambda orient: {"records": rows}[orient])
     assert from_lancedb(frame, metric="cosine_distance", id="key", embedding="vector") == found
+
+
+def test_a_reranked_search_has_the_order_of_its_reranker() -> None:
+    rows = [
+        {"text": "far", "_distance": 0.9, "_relevance_score": 0.7},
+        {"text": "near", "_distance": 0.1, "_relevance_score": 0.2},
+    ]
+    by_distance = from_lancedb(rows, metric="l2")
+    assert [chunk.score for chunk in by_distance] == [1 / 1.9, 1 / 1.1]
+    assert [dict(chunk.metadata) for chunk in by_distance] == [{}, {}]
+    reranked = from_lancedb(rows, metric="similarity", score="_relevance_score")
+    assert [chunk.score for chunk in reranked] == [0.7, 0.2]
+    code, _ = told(lambda: from_lancedb(rows, metric="l2", score="_relevance_score"))
+    assert code == "INVALID_PARAMETER"
 
 
 def test_lancedb_scores_of_other_searches_are_named() -> None:
@@ -357,6 +378,13 @@ def test_a_null_embedding_is_none_and_a_null_distance_is_refused() -> None:
     code, message = told(lambda: from_pgvector_rows([Row(1, "a", "x", None, None)], metric="l2"))
     assert code == "INVALID_CHUNK"
     assert message.endswith("add WHERE embedding IS NOT NULL")
+
+
+def test_a_text_that_is_no_vector_is_named_by_pack() -> None:
+    found = from_pgvector_rows([Row(1, "a", "x", "(1,2)", 0.5)], metric="l2", embedding="embedding")
+    code, message = told(lambda: pack(found, greedy, budget=5))
+    assert code == "INVALID_CHUNK"
+    assert "embedding is '(1,2)'; give a list of numbers" in message
 
 
 def test_pgvector_rows_in_any_order() -> None:

@@ -1,4 +1,4 @@
-"""The commands: pack, explain, stages, check, batch."""
+"""The commands: pack, explain, compare, stages, check, batch."""
 
 import difflib
 import sys
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
@@ -23,8 +24,10 @@ from packer.tokens import CountTokens
 from strategies import CATALOG, parse
 
 from .batch import ROWS, pack_file, summary_table
+from .comparing import BudgetTokens, PolicyTexts, compared
 from .faults import InputFault, input_fault, told
 from .output import Format, console, context, display, emit, only, visible
+from .pages import HtmlFile, write_page
 from .plans import PlanFile, read_plan
 from .progress import size_of, waiting
 from .reading import read
@@ -32,6 +35,7 @@ from .rendering import (
     MORE,
     explain_in_plan,
     explain_one,
+    head,
     plan_tables,
     reasons,
     report_table,
@@ -282,7 +286,9 @@ def _planned(found: PlanFile, file: str | None, *, plain: bool, **call: Any) -> 
         return found.pack(file, bar.read, **call)
 
 
-def _check_beside_plan(policy: str | None, template: str | None, overhead: int) -> None:
+def _check_beside_plan(
+    policy: str | None, template: str | None, overhead: int, html: Path | None
+) -> None:
     """Refuse the options that a plan leaves no room for."""
     for option, given in (("--policy", policy), ("--template", template)):
         if given is not None:
@@ -291,6 +297,9 @@ def _check_beside_plan(policy: str | None, template: str | None, overhead: int) 
     if overhead:
         message = "a plan counts what is written, so it takes no overhead"
         raise typer.BadParameter(message, param_hint="--overhead")
+    if html is not None:
+        message = "a page shows one section; give its --policy in place of --plan"
+        raise typer.BadParameter(message, param_hint="--html")
 
 
 def _needed(value: Any, option: str) -> Any:
@@ -334,6 +343,7 @@ def pack_command(
     show: Annotated[
         int, typer.Option(min=0, help="Rows of each table in the report; 0 for all.")
     ] = SHOWN,
+    html: HtmlFile = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No report on standard error.")
     ] = False,
@@ -367,7 +377,7 @@ def pack_command(
         }
         call: dict[str, Any] = {"plain": no_color, "query": query, "now": now}
         if plan is not None:
-            _check_beside_plan(policy, template, overhead)
+            _check_beside_plan(policy, template, overhead, html)
             packed = _planned(_plan_file(plan, **common), file, **call)
         else:
             _needed(file, "FILE")
@@ -381,6 +391,8 @@ def pack_command(
             if isinstance(packed, PackedPlan)
             else report_table(packed, show)
         )
+        if html is not None and isinstance(packed, Packed):
+            write_page(html, packed.to_html())
         one_screen = sys.stdout.isatty() and sys.stderr.isatty()
         if form is Format.TABLE:
             display(console(sys.stdout, plain=no_color), shown)
@@ -429,6 +441,7 @@ def explain(
             show_default=False,
         ),
     ] = None,
+    html: HtmlFile = None,
     no_color: NoColor = False,
 ) -> None:
     """Say why a chunk is in or out, and its way through the stages.
@@ -441,6 +454,8 @@ def explain(
     packer explain chunks.jsonl faq#3 -b 4000 -p 'threshold(0.6) | mmr(0.7)'
 
     packer explain chunks.jsonl -b 4000 -p 'current() | greedy' | grep superseded
+
+    packer explain chunks.jsonl -b 4000 -p 'current() | greedy' --html pack.html
 
     packer explain chunks.jsonl faq#3 --plan plan.toml
     """
@@ -455,7 +470,7 @@ def explain(
         limit = (SHOWN if sys.stdout.isatty() else 0) if show is None else show
         out = console(sys.stdout, plain=no_color)
         if plan is not None:
-            _check_beside_plan(policy, template, overhead)
+            _check_beside_plan(policy, template, overhead, html)
             found = _plan_file(plan, **common)
             if id_ is None and not found.takers:  # what stands alone is the ID
                 file, id_ = None, file
@@ -471,9 +486,13 @@ def explain(
         packed = _packed(
             _needed(file, "FILE"), stages, template=template, overhead=overhead, **common, **call
         )
+        if html is not None:
+            write_page(html, packed.to_html())
         if id_ is not None:
             display(out, explain_one(packed, stages, id_))
         else:
+            if sys.stdout.isatty():
+                display(out, head(packed))
             emit("".join(visible(line) + "\n" for line in _lines(packed, limit)))
 
 
@@ -496,6 +515,49 @@ def _lines(packed: Packed, limit: int) -> Iterator[str]:
     if len(excluded[some]) < len(excluded):
         rest = excluded[limit:]
         yield f"... and {len(rest):,} more out: {reasons(rest)}{MORE}"
+
+
+@app.command("compare")
+def compare_command(
+    file: File,
+    *,
+    policies: PolicyTexts,
+    budget: BudgetTokens,
+    template: TemplateText = None,
+    reserve: Reserve = None,
+    overhead: Overhead = 0,
+    tokenizer: Tokenizer = "approximate",
+    query: Query = None,
+    now: Now = None,
+    on_invalid: OnInvalid = Invalid.RAISE,
+    html: HtmlFile = None,
+    show: Annotated[int, typer.Option(min=0, help="Rows of each table; 0 for all.")] = SHOWN,
+    no_color: NoColor = False,
+) -> None:
+    """Show what policies pack of the same chunks: both, only this one, only that one.
+
+    [bold]Examples[/]
+
+    packer compare chunks.jsonl -b 4000 -p greedy -p 'dedup() | mmr(0.7)'
+
+    packer compare chunks.jsonl -b 4000 -p greedy -p knapsack --html compare.html
+    """
+    with _answering(plain=no_color):
+        compared(
+            file,
+            policies,
+            budget=budget,
+            reserve=reserve,
+            template=_template(template),
+            overhead=overhead,
+            count_tokens=_counter(tokenizer),
+            query=query,
+            now=now,
+            on_invalid=on_invalid.value,
+            html=html,
+            show=show,
+            plain=no_color,
+        )
 
 
 @app.command()

@@ -40,13 +40,13 @@ def from_chroma(
     if not isinstance(result, Mapping) or "ids" not in result:
         message = f"result is {shown(result)}; give what Collection.query returned"
         raise InvalidChunk(message, details={"value": result})
-    at = one_query(len(result["ids"]), query, "the result")
-    ids = result["ids"][at]
     columns = {name: result.get(name) for name in ("documents", "distances", "metadatas")}
     for name in ("documents", "distances"):
         if columns[name] is None:
-            message = f"the result has no {name}; {_INCLUDE}"
+            message = f"the result has no {name}; {_INCLUDE} (Collection.get has no distances)"
             raise InvalidChunk(message, details={"column": name})
+    at = one_query(len(result["ids"]), query, "the result")
+    ids = result["ids"][at]
     vectors = None if embeddings is False else result.get("embeddings")
     if embeddings:
         require(there=vectors is not None, mend=_INCLUDE, count=len(ids))

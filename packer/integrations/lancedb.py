@@ -9,7 +9,8 @@ from .scores import Metric, checked_metric
 
 __all__ = ["from_lancedb"]
 
-_SCORES: Final = frozenset({"_distance", "_score", "_relevance_score"})
+_RERANKED: Final = "_relevance_score"
+_SCORES: Final = frozenset({"_distance", "_score", _RERANKED})
 """What a search adds to the table's own columns."""
 
 
@@ -40,14 +41,16 @@ def from_lancedb(
     ('1', 0.75, {'year': 2024})
     """
     checked_metric(metric)
+    rows = as_rows(result, "LanceDB's answer")
+    reranked = score != _RERANKED and any(_RERANKED in row for row in rows)
     return chunks_of_rows(
-        as_rows(result, "LanceDB's answer"),
+        rows,
         text=text,
         id=id,
         score=score,
         embedding=embedding,
         metric=metric,
         added=_SCORES,
-        sorted_best_first=True,
+        sorted_best_first=not reranked,
         mend="pass score=, the column that the search sorted by",
     )

@@ -7,8 +7,8 @@ store, an `Embeddings` object or a function.
 Needs the extra ``chunk-packer[langchain]``.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 try:
     from langchain_core.callbacks import (
@@ -30,7 +30,6 @@ except ModuleNotFoundError as error:
     raise ImportError(message, name=error.name) from error
 
 from packer.algebra import Policy
-from packer.awaitables import is_awaitable
 from packer.budget import Budget
 from packer.errors import InvalidChunk, InvalidParameter, MissingEmbeddings, shown
 from packer.facade import Packer
@@ -41,14 +40,14 @@ from packer.tokens import CountTokens, approximate
 
 from .natives import note, pack_natives, policy_of, summary
 from .scores import RANK, Kind, checked_kind, scores
+from .vectors import Embed, Vectors, as_many, awaited, called
 
 __all__ = ["PackDocuments", "ScoredRetriever"]
 
 Scored: TypeAlias = Document | tuple[Document, float]
-Vectors: TypeAlias = Sequence[Any]
-Embed: TypeAlias = Callable[[Sequence[Document]], Vectors | Awaitable[Vectors]]
 
-_MEND = (
+_WHAT: Final = "documents"
+_MEND: Final = (
     "pass embeddings= to PackDocuments: the vector store that has them, an Embeddings object, "
     "or a function from documents to vectors"
 )
@@ -269,14 +268,8 @@ class PackDocuments(
         if isinstance(source, VectorStore):
             return _stored(source, documents)
         if isinstance(source, Embeddings):
-            return _as_many(source.embed_documents(_texts(documents)), documents)
-        found = source(documents)
-        if is_awaitable(found):
-            text = (
-                "embeddings= is async, and this call is not; use ainvoke, or give a plain function"
-            )
-            raise InvalidParameter(text, details={"parameter": "embeddings"})
-        return _as_many(found, documents)
+            return as_many(source.embed_documents(_texts(documents)), documents, _WHAT)
+        return called(source, documents, _WHAT)
 
     async def _avectors(self, documents: Sequence[Document]) -> Vectors | None:
         source = self.embeddings
@@ -285,9 +278,8 @@ class PackDocuments(
         if isinstance(source, VectorStore):
             return await run_in_executor(None, _stored, source, documents)
         if isinstance(source, Embeddings):
-            return _as_many(await source.aembed_documents(_texts(documents)), documents)
-        found = await run_in_executor(None, source, documents)
-        return _as_many(await found if hasattr(found, "__await__") else found, documents)
+            return as_many(await source.aembed_documents(_texts(documents)), documents, _WHAT)
+        return await awaited(source, documents, _WHAT)
 
 
 def _request(given: Any) -> tuple[Sequence[Scored], str | None]:
@@ -315,14 +307,6 @@ def _checked_embeddings(source: Any) -> Any:
         return source
     text = f"embeddings is {shown(source)}; give a VectorStore, an Embeddings object or a function"
     raise InvalidParameter(text, details={"parameter": "embeddings", "value": source})
-
-
-def _as_many(vectors: Any, documents: Sequence[Document]) -> Vectors:
-    found = list(vectors)
-    if len(found) != len(documents):
-        text = f"embeddings= gave {len(found)} vectors for {len(documents)} documents; give one for each"
-        raise InvalidParameter(text, details={"parameter": "embeddings"})
-    return found
 
 
 def _stored(store: VectorStore, documents: Sequence[Document]) -> Vectors:

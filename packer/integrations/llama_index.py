@@ -8,8 +8,8 @@ Needs the extra ``chunk-packer[llama-index]``.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 import attrs
 
@@ -28,7 +28,6 @@ except ModuleNotFoundError as error:
     raise ImportError(message, name=error.name) from error
 
 from packer.algebra import Policy
-from packer.awaitables import is_awaitable
 from packer.budget import Budget
 from packer.errors import InvalidParameter, MissingEmbeddings, shown
 from packer.facade import Packer
@@ -40,12 +39,11 @@ from packer.tokens import CountTokens, TokenCounter, counter_name
 from .counters import counter
 from .natives import note, pack_natives, policy_of, summary
 from .scores import Kind, checked_kind, scores
+from .vectors import Embed, Vectors, as_many, awaited, called
 
 __all__ = ["PackNodes"]
 
-Vectors: TypeAlias = Sequence[Any]
-Embed: TypeAlias = Callable[[Sequence[BaseNode]], Vectors | Awaitable[Vectors]]
-
+_WHAT: Final = "nodes"
 _MEND: Final = (
     "pass embeddings= to PackNodes: the vector store that has them, an embedding model, or a "
     "function from nodes to vectors"
@@ -230,10 +228,11 @@ class PackNodes(BaseNodePostprocessor):
             return copy
         tokens = count(copy.get_content(MetadataMode.LLM))
         own = note(attrs.evolve(chunk, tokens=tokens), report)
-        hidden = {self.report_key}
         copy.metadata = {**node.metadata, self.report_key: own}
-        copy.excluded_llm_metadata_keys = sorted({*node.excluded_llm_metadata_keys, *hidden})
-        copy.excluded_embed_metadata_keys = sorted({*node.excluded_embed_metadata_keys, *hidden})
+        copy.excluded_llm_metadata_keys = _with(node.excluded_llm_metadata_keys, self.report_key)
+        copy.excluded_embed_metadata_keys = _with(
+            node.excluded_embed_metadata_keys, self.report_key
+        )
         return copy
 
     # -- embeddings ------------------------------------------------------------------------
@@ -243,29 +242,33 @@ class PackNodes(BaseNodePostprocessor):
         if source is None or not nodes:
             return {}
         if isinstance(source, BasePydanticVectorStore):
-            return _of_each(nodes, _stored(source, nodes))
-        if isinstance(source, BaseEmbedding):
-            return _of_each(nodes, source.get_text_embedding_batch(_texts(nodes)))
-        found = source(nodes)
-        if is_awaitable(found):
-            text = "embeddings= is async, and this call is not; use aquery, or a plain function"
-            raise InvalidParameter(text, details={"parameter": "embeddings"})
-        return _of_each(nodes, found)
+            found = _stored(source, nodes)
+        elif isinstance(source, BaseEmbedding):
+            found = as_many(source.get_text_embedding_batch(_texts(nodes)), nodes, _WHAT)
+        else:
+            found = called(source, nodes, _WHAT)
+        return _by_node(nodes, found)
 
     async def _avectors(self, nodes: Sequence[BaseNode]) -> dict[int, Any]:
         source = self.embeddings
         if source is None or not nodes:
             return {}
         if isinstance(source, BasePydanticVectorStore):
-            return _of_each(nodes, await asyncio.to_thread(_stored, source, nodes))
-        if isinstance(source, BaseEmbedding):
-            return _of_each(nodes, await source.aget_text_embedding_batch(_texts(nodes)))
-        found = await asyncio.to_thread(source, nodes)
-        return _of_each(nodes, await found if hasattr(found, "__await__") else found)
+            found = await asyncio.to_thread(_stored, source, nodes)
+        elif isinstance(source, BaseEmbedding):
+            vectors = await source.aget_text_embedding_batch(_texts(nodes))
+            found = as_many(vectors, nodes, _WHAT)
+        else:
+            found = await awaited(source, nodes, _WHAT)
+        return _by_node(nodes, found)
 
 
 def _counter(given: CountTokens | str | None) -> CountTokens:
     return _OWN if given is None or given == _OWN.name else counter(given)
+
+
+def _with(keys: Sequence[str], key: str) -> list[str]:
+    return [*keys, *([] if key in keys else [key])]
 
 
 def _checked_embeddings(source: Any) -> Any:
@@ -280,12 +283,8 @@ def _texts(nodes: Sequence[BaseNode]) -> list[str]:
     return [node.get_content(MetadataMode.EMBED) for node in nodes]
 
 
-def _of_each(nodes: Sequence[BaseNode], vectors: Any) -> dict[int, Any]:
-    found = list(vectors)
-    if len(found) != len(nodes):
-        text = f"embeddings= gave {len(found)} vectors for {len(nodes)} nodes; give one for each"
-        raise InvalidParameter(text, details={"parameter": "embeddings"})
-    return {id(node): vector for node, vector in zip(nodes, found, strict=True)}
+def _by_node(nodes: Sequence[BaseNode], vectors: Vectors) -> dict[int, Any]:
+    return {id(node): vector for node, vector in zip(nodes, vectors, strict=True)}
 
 
 def _stored(store: BasePydanticVectorStore, nodes: Sequence[BaseNode]) -> Vectors:

@@ -261,6 +261,17 @@ def test_documents_without_text_and_equal_ids() -> None:
     ]
 
 
+def test_report_key_none_leaves_meta_alone() -> None:
+    given = [Document(content="text", id="a", score=0.5, meta={"a": 1})]
+    assert DocumentPacker(greedy, 9, report_key=None).run(given)["documents"] == given
+
+
+def test_packing_again_packs_the_documents_and_not_the_old_note() -> None:
+    packing = DocumentPacker("where(packer is None) | greedy", 9)
+    once = packing.run([Document(content="text", id="a", score=0.5)])["documents"]
+    assert packing.run(once)["documents"] == once
+
+
 def test_a_shortened_document_is_a_copy() -> None:
     whole = Document(content="One sentence. Another sentence that is long.", id="a", score=0.5)
     answer = DocumentPacker(trim(1) | greedy, 4).run([whole])

@@ -15,6 +15,7 @@ from .packages import need, need_in_test
 need("langchain_core", "langchain_classic")
 
 from langchain_classic.retrievers import ContextualCompressionRetriever
+from langchain_classic.retrievers.document_compressors import DocumentCompressorPipeline
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.prompts import ChatPromptTemplate
@@ -92,6 +93,22 @@ def test_documents_store_retriever_packer_prompt(store: Any) -> None:
     assert text == "\n\n".join(DOCUMENTS[name] for name in chosen) + f"\n\nQuestion: {QUERY}"
     assert ids(retriever.invoke(QUERY)) == chosen
     assert ids(asyncio.run(retriever.ainvoke(QUERY))) == chosen
+
+
+def test_in_a_pipeline_of_compressors(store: Any) -> None:
+    packing = PackDocuments(
+        POLICY, budget=40, metric="similarity", score_key="score", embeddings=store
+    )
+    pipeline = DocumentCompressorPipeline(transformers=[packing])
+    documents = ScoredRetriever(store=store, k=6).invoke(QUERY)
+    assert ids(pipeline.compress_documents(documents, QUERY)) == packed_by_hand(40)
+
+
+def test_a_search_may_have_a_filter(store: Any) -> None:
+    search = {"filter": lambda document: document.metadata["source"] == "gifts"}
+    found = ScoredRetriever(store=store, k=6, score_key="near", search=search).invoke(QUERY)
+    assert ids(found) == ["gifts"]
+    assert found[0].metadata["near"] == pytest.approx(cosine(QUERY, DOCUMENTS["gifts"]))
 
 
 def test_a_chain_of_pairs(store: Any) -> None:
@@ -266,7 +283,7 @@ def test_a_function_of_the_documents_embeds(*, wait: bool) -> None:
     assert ids(asyncio.run(packing.ainvoke(documents))) == ["a", "c"]
     assert asked == [["a", "b", "c"]]
     if wait:
-        with pytest.raises(PackError, match="use ainvoke") as caught:
+        with pytest.raises(PackError, match="call the async form") as caught:
             packing.invoke(documents)
         assert caught.value.code == "INVALID_PARAMETER"
     else:

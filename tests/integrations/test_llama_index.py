@@ -337,6 +337,21 @@ def test_a_node_that_the_store_does_not_know(index: Any) -> None:
     assert caught.value.code == "MISSING_EMBEDDINGS"
 
 
+def test_as_many_vectors_as_nodes() -> None:
+    packing = PackNodes(greedy, budget=50, embeddings=lambda _: [[1.0]])
+    with pytest.raises(PackError, match="gave 1 vectors for 2 nodes; give one for each"):
+        packing.postprocess_nodes([node("x", "x"), node("y", "y")])
+
+
+def test_a_store_that_gives_no_nodes_back() -> None:
+    class Bare(Nodes):
+        def get_nodes(self, node_ids: Any = None, filters: Any = None) -> list[Any]:
+            raise NotImplementedError
+
+    with pytest.raises(PackError, match="the Bare given as embeddings= has no vector to give"):
+        vectors_seen(Bare(), [node("x")], wait=False)
+
+
 def test_missing_embeddings_name_the_argument() -> None:
     packing = PackNodes(POLICY, budget=50)
     with pytest.raises(PackError, match="pass embeddings= to PackNodes") as caught:
