@@ -69,7 +69,7 @@ def packed(
     texts = (
         Deferred(lambda: tuple(text for _, text in layout.written())) if pool.overlapping else None
     )
-    return Packed(Deferred(lambda: _packed_chunks(layout)), report, text, texts, replay)
+    return Packed(Deferred(lambda: _packed_chunks(layout)), report, text, replay, texts)
 
 
 def position_quality(scores: Floats) -> float | None:

@@ -398,8 +398,8 @@ class Packed:
     _chunks: Deferred[tuple[PackedChunk, ...]]
     report: Report
     _rendered: str | None = attrs.field(default=None, repr=False)
-    _joined: Deferred[tuple[str, ...]] | None = attrs.field(default=None, repr=False)
     _replay: "Replay[Packed]" = attrs.field(factory=Replay, repr=False, eq=False)
+    _joined: Deferred[tuple[str, ...]] | None = attrs.field(default=None, repr=False)
 
     __hash__ = None  # type: ignore[assignment]  # metadata in it need not hash
 

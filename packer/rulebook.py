@@ -233,7 +233,6 @@ def rulebook(pool: Pool) -> Rulebook | None:
     """
     if not pool.rules:
         return None
-    refuse_without_room(pool)
     quotas = tuple(rule for rule in pool.rules if isinstance(rule, Quota))
     group = np.full((len(quotas), len(pool)), -1, np.int64)
     amount = np.ones((len(quotas), len(pool)), np.int64)
