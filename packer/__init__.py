@@ -26,6 +26,8 @@ from .lazy_names import lazy_names
 from .pool import Pool
 from .records import (
     Chunk,
+    Conflict,
+    Difference,
     Exclusion,
     Optimality,
     Packed,
@@ -46,7 +48,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Budget",
     "Chunk",
+    "Conflict",
     "Constraint",
+    "Difference",
     "Exclusion",
     "Filter",
     "Layout",

@@ -19,7 +19,9 @@ from .literals import escaped_surrogates
 
 __all__ = [
     "Chunk",
+    "Conflict",
     "Deferred",
+    "Difference",
     "Exclusion",
     "Metadata",
     "Optimality",
@@ -215,6 +217,35 @@ class Warning:  # noqa: A001 (the contract's name; not exported by `packer`)
 
 @final
 @attrs.frozen
+class Difference:
+    """A fact in which two near-duplicates differ, as each writes it, "" where one lacks it.
+
+    `kind`: "number", "date", "name" or "negation".
+    """
+
+    kind: str
+    kept: str
+    other: str
+
+
+@final
+@attrs.frozen
+class Conflict:
+    """Two near-duplicates that differ in a fact: `kept` is in play, `other` where not `dropped`.
+
+    `stage`: the text of the stage that compared them, `similarity` as it measured it.
+    """
+
+    stage: str
+    kept: str
+    other: str
+    dropped: bool
+    similarity: float
+    differences: tuple[Difference, ...]
+
+
+@final
+@attrs.frozen
 class StageTrace:
     """What one stage did: its text, chunks and tokens (with overhead) in and out, its time."""
 
@@ -276,6 +307,11 @@ def _known(value: T) -> Deferred[T]:
     return Deferred(lambda: value)
 
 
+def _deferred(value: Any) -> Any:
+    """A value that may be known already."""
+    return value if isinstance(value, Deferred) else _known(value)
+
+
 @final
 @attrs.frozen(kw_only=True, unsafe_hash=False)
 class Report:
@@ -299,7 +335,7 @@ class Report:
     optimality: Optimality | None
     counter: str
     estimated: bool
-    warnings: tuple[Warning, ...]
+    _warnings: Deferred[tuple[Warning, ...]] = attrs.field(converter=_deferred)
     timestamp: str = attrs.field(eq=False)
     duration_ms: float = attrs.field(eq=False)
     _excluded: Deferred[tuple[Exclusion, ...]]
@@ -307,6 +343,7 @@ class Report:
     _diversity: Deferred[float | None] = attrs.field(eq=False)
     _position_quality: Deferred[float | None] = attrs.field(eq=False)
     rendered_tokens: int | None = None
+    _conflicts: Deferred[tuple[Conflict, ...]] = attrs.field(default=(), converter=_deferred)
 
     __hash__ = None  # type: ignore[assignment]  # metadata in it need not hash
 
@@ -324,6 +361,16 @@ class Report:
     def excluded(self) -> tuple[Exclusion, ...]:
         """Every chunk that is out, in the order of the stages that excluded it."""
         return self._excluded.value
+
+    @property
+    def warnings(self) -> tuple[Warning, ...]:
+        """What is allowed and the caller should know."""
+        return self._warnings.value
+
+    @property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """The near-duplicates that differ in a number, a date, a name or a negation."""
+        return self._conflicts.value
 
     @property
     def diversity(self) -> float | None:
@@ -363,6 +410,7 @@ _REPORT_NAMES = (
     "estimated",
     "rendered_tokens",
     "warnings",
+    "conflicts",
     "timestamp",
     "duration_ms",
 )

@@ -3,26 +3,30 @@
 A pool without rules has no rulebook, and selectors take their plain way.
 """
 
-from collections.abc import Callable, Sequence
-from typing import final
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TypeAlias, final
 
 import attrs
 import numpy as np
 
 from . import kernels
-from .arrays import Bools, Floats, Ints, frozen, sealed
+from .arrays import Bools, Floats, Ints, best_first, frozen, sealed
 from .columns import Cut
 from .errors import Infeasible, OverBudget
 from .metadata import names, present
 from .pool import Pool
 from .quotas import numbered
-from .records import Optimality, Reason
+from .records import Difference, Optimality, Reason
 from .rules import Distinct, Needs, Pin, Quota, Rule, pinned
 from .selection import Selection
 from .similarity import features
 from .validation import STAGE
 
 __all__ = ["Rulebook", "rulebook"]
+
+Spared: TypeAlias = tuple[str, Ints, Ints, Floats]
+"""The text of a stage, and pairs of rows with their similarities."""
 
 
 @final
@@ -31,7 +35,8 @@ class Rulebook:
     """The rules of a pool of n rows, as `kernels.rules` takes them, and their words.
 
     `costs` int64[n]: those of the pool, but more than the budget for a row that needs a chunk
-    which is no candidate (`missing` has that id), so that it can never come.
+    which is no candidate (`missing` has that id), so that it can never come.  `spared`: the
+    near-duplicates that may both be in, as they differ in a fact.
     """
 
     pool: Pool
@@ -41,6 +46,7 @@ class Rulebook:
     keys: tuple[tuple[object, ...], ...]
     likeness: Floats
     missing: dict[int, str]
+    spared: tuple[Spared, ...] = ()
 
     def base(self, order: Ints) -> Ints | None:
         """The rows that must be in: pins with what they need, then what the minima ask for.
@@ -144,6 +150,8 @@ class Rulebook:
             lambda _: f"what it needs does not fit in the {left} left",
             Needs,
         )
+        for pairs in self._both_in(chosen) if self.spared else ():
+            pool = pool.spare_both(pairs)
         return pool.select(rows, cuts=cuts, detail=detail, optimality=optimality)
 
     def _codes(self, out: Ints, chosen: Bools) -> Ints:
@@ -192,14 +200,49 @@ class Rulebook:
                 places = np.arange(at[row], at[row + 1])
             best = places[np.argmax(self.likeness[places])]
             other[row], similarity[row] = rivals[best], self.likeness[best]
+        guarded = any(
+            isinstance(rule, Distinct) and rule.guard == "warn" for rule in self.pool.rules
+        )
         cut = self.pool.cut(
             Reason.REDUNDANT,
             rows,
             lambda row: f"similarity {similarity[row]:.4f}, one of the two can be in",
             redundant_with=other,
             similarity=similarity,
+            differences=(lambda row: self._differing(int(other[row]), row)) if guarded else None,
         )
         return [attrs.evolve(cut, stage=self.stage_of(Distinct))]
+
+    def _differing(self, kept: int, other: int) -> tuple[Difference, ...]:
+
+        from .comparison import differences
+
+        table, rows = self.pool.candidates, self.pool.table_rows
+        return differences(table.text(int(rows[kept])), table.text(int(rows[other])))
+
+    def _both_in(self, chosen: Bools) -> Iterator[Cut]:
+        """The near-duplicates that are both in, as if the worse were cut."""
+        pool = self.pool
+        rank = np.empty(len(pool), np.int64)
+        rank[best_first(pool.scores)] = np.arange(len(pool))
+        for stage, left, right, similarity in self.spared:
+            both = np.flatnonzero(chosen[left] & chosen[right])
+            better = rank[left[both]] < rank[right[both]]
+            kept = np.where(better, left[both], right[both])
+            other = np.where(better, right[both], left[both])
+            yield Cut(
+                stage,
+                Reason.REDUNDANT,
+                pool.table_rows[other],
+                pool.scores[other],
+                lambda _: None,
+                pool.table_rows[kept],
+                similarity[both],
+                partial(self._differing_at, kept, other),
+            )
+
+    def _differing_at(self, kept: Ints, other: Ints, place: int) -> tuple[Difference, ...]:
+        return self._differing(int(kept[place]), int(other[place]))
 
     def _cuts(
         self, reason: Reason, rows: Ints, detail: Callable[[int], str], kind: type[Rule]
@@ -246,7 +289,7 @@ def rulebook(pool: Pool) -> Rulebook | None:
     parent_at, parents, missing = _parents(pool)
     costs = np.array(pool.costs)
     costs[list(missing)] = pool.capacity + 1
-    rival_at, rivals, likeness = _rival_columns(pool)
+    rival_at, rivals, likeness, spared = _rival_columns(pool)
     columns = (
         _pinned(pool),
         group,
@@ -268,6 +311,7 @@ def rulebook(pool: Pool) -> Rulebook | None:
         keys=tuple(keys),
         likeness=likeness,
         missing=missing,
+        spared=spared,
     )
 
 
@@ -350,18 +394,25 @@ def _spread(
                 waiting.append(child)
 
 
-def _rival_columns(pool: Pool) -> tuple[Ints, Ints, Floats]:
-    """For each row those that it excludes, and how similar they are: symmetric, CSR."""
-    left, right, alike = [], [], []
+def _rival_columns(pool: Pool) -> tuple[Ints, Ints, Floats, tuple[Spared, ...]]:
+    """For each row those that it excludes, and how similar they are: symmetric, CSR.
+
+    And the near-duplicates that a guard spares.
+    """
+    left, right, alike, spared = [], [], [], []
     for rule in pool.rules:
         if isinstance(rule, Distinct) and len(pool) > 1:
             _, found = features(pool, rule.metric)
             rows, others, similarity = kernels.alike.pairs(*found.arrays, rule.threshold)
+            if rule.guard == "keep" and len(rows):
+                same = _same_facts(pool, rows, others)
+                spared.append((rule.stage, rows[~same], others[~same], similarity[~same]))
+                rows, others, similarity = rows[same], others[same], similarity[same]
             left.append(rows)
             right.append(others)
             alike.append(similarity)
     if not left:
-        return np.zeros(len(pool) + 1, np.int64), np.empty(0, np.int64), np.empty(0)
+        return np.zeros(len(pool) + 1, np.int64), np.empty(0, np.int64), np.empty(0), ()
     rows = np.concatenate([*left, *right])
     others = np.concatenate([*right, *left])
     similarity = np.concatenate([*alike, *alike])
@@ -371,4 +422,17 @@ def _rival_columns(pool: Pool) -> tuple[Ints, Ints, Floats]:
     rows = rows[order]
     at = np.zeros(len(pool) + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=len(pool)), out=at[1:])
-    return at, others[order], similarity[order]
+    return at, others[order], similarity[order], tuple(spared)
+
+
+def _same_facts(pool: Pool, rows: Ints, others: Ints) -> Bools:
+    """Which of these pairs state the same facts.  Each text is read once."""
+    from .facts import signature
+
+    named: dict[tuple[str, ...], int] = {}
+    number = np.zeros(len(pool), np.int64)
+    for row in np.union1d(rows, others).tolist():
+        text = pool.candidates.text(int(pool.table_rows[row]))
+        number[row] = named.setdefault(signature(text), len(named))
+    same: Bools = number[rows] == number[others]
+    return same

@@ -14,7 +14,11 @@ from .arrays import Bools
 from .conditions import Condition
 from .records import Reason
 
-__all__ = ["UNBOUNDED", "Distinct", "Needs", "Pin", "Quota", "Rule", "pinned"]
+__all__ = ["GUARDS", "UNBOUNDED", "Distinct", "Guard", "Needs", "Pin", "Quota", "Rule", "pinned"]
+
+Guard: TypeAlias = Literal["warn", "keep", "off"]
+GUARDS: Final = ("warn", "keep", "off")
+"""What a stage does with near-duplicates that differ in a fact."""
 
 UNBOUNDED: Final = 2**62
 """The `most` of a quota without one."""
@@ -45,11 +49,15 @@ class Quota:
 @final
 @attrs.frozen
 class Distinct:
-    """Of two chunks as similar as the threshold at most one is in."""
+    """Of two chunks as similar as the threshold at most one is in.
+
+    `guard`: "keep" lets both in where they differ in a fact, "warn" says so.
+    """
 
     stage: str
     threshold: float
     metric: Literal["auto", "cosine", "jaccard"]
+    guard: Guard = "off"
 
 
 @final
