@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from . import (
+    diversity,
     knapsack,
     memory,
     mmr,
@@ -23,6 +24,8 @@ from .peers import context_packer
 JOBS: Final[dict[str, Callable[[Effort], Iterator[Row]]]] = {
     "knapsack": knapsack.rows,
     "mmr": mmr.rows,
+    "coverage": diversity.coverage_rows,
+    "dpp": diversity.dpp_rows,
     "text": near_duplicates.text_rows,
     "cosine": near_duplicates.cosine_rows,
     "rules": rules.rows,
