@@ -7,6 +7,9 @@
     vocabulary.py  the catalog of stages -> what can be listed of each
     progress.py    a bar on the terminal when something takes more than a second
     output.py      the two streams: bytes for programs, safe text for eyes
+    evaluation.py  the command eval
+    answering.py   what every command does around its work
+    counters.py    token counters by name
     app.py         the commands
 
 Needs the extra `cli` (typer, rich); `import packer` imports none of it.
