@@ -3,16 +3,13 @@
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from packer import evaluation
-from packer.evaluation.results import Cell, Evaluation
-from packer.evaluation.tables import brief, checked_measure
 from packer.tokens import CountTokens
 
 from .answering import answering
@@ -21,7 +18,24 @@ from .faults import InputFault
 from .output import console, display, emit, visible
 from .progress import counting
 
-__all__ = ["eval_command", "labelled_queries"]
+if TYPE_CHECKING:
+    from packer.evaluation import CaseSet
+    from packer.evaluation.results import Cell, Evaluation
+
+__all__ = [
+    "Budgets",
+    "Data",
+    "Jobs",
+    "NoColor",
+    "Now",
+    "Overhead",
+    "Seed",
+    "Tokenizer",
+    "eval_command",
+    "labelled_queries",
+    "processes",
+    "written",
+]
 
 Data = Annotated[
     list[str],
@@ -33,8 +47,13 @@ Data = Annotated[
     ),
 ]
 Budgets = Annotated[
-    list[int],
-    typer.Option("--budget", "-b", help="Tokens; give it once for each budget."),
+    list[int] | None,
+    typer.Option(
+        "--budget",
+        "-b",
+        help="Tokens; give it once for each budget.",
+        show_default="256, 512, 1024, 2048, 4096",
+    ),
 ]
 Overhead = Annotated[
     int, typer.Option(help="Tokens charged for each chunk: separators, citation marks.")
@@ -74,13 +93,13 @@ def eval_command(
     baseline: Annotated[
         str, typer.Option(metavar="POLICY", help="What the others are compared with.")
     ] = "greedy",
-    budget: Budgets = list(evaluation.BUDGETS),  # noqa: B006 (typer copies it)
+    budget: Budgets = None,
     measure: Annotated[
         list[str] | None,
         typer.Option(
             "--measure",
             "-m",
-            help=f"What the tables show: {', '.join(evaluation.MEASURES)}, or all.",
+            help="What the tables show: evidence, all_evidence, answer, redundancy, utilization, or all.",
             show_default="evidence",
         ),
     ] = None,
@@ -119,16 +138,19 @@ def eval_command(
     packer eval faq.jsonl tickets.jsonl -p 'mmr(0.9)' --html report.html --json report.json
     """
     with answering(plain=no_color):
+        from packer.evaluation import BUDGETS, MEASURES, evaluate  # slow, and no other command's
+        from packer.evaluation.tables import checked_measure
+
         for name in measure or ():
             if name != ALL:
                 checked_measure(name)
         sets = labelled_queries(data, counter(tokenizer))
         err = console(sys.stderr, plain=no_color)
         with counting(err, "Evaluating") as told:
-            found = evaluation.evaluate(
+            found = evaluate(
                 sets,
                 policy or [],
-                budgets=budget,
+                budgets=budget or BUDGETS,
                 baseline=baseline,
                 overhead=overhead,
                 now=now,
@@ -145,20 +167,22 @@ def eval_command(
                 emit(text)
                 return
             written(json, text)
-        wanted = evaluation.MEASURES if ALL in (measure or ()) else (measure or ["evidence"])
+        wanted = MEASURES if ALL in (measure or ()) else (measure or ["evidence"])
         out = console(sys.stdout, plain=no_color)
         display(out, _report(found, list(wanted), losses, out))
 
 
-def labelled_queries(paths: list[str], count_tokens: CountTokens) -> list[evaluation.CaseSet]:
+def labelled_queries(paths: list[str], count_tokens: CountTokens) -> list["CaseSet"]:
     """The sets of these files.
 
     Raises InputFault for what cannot be read, and what `read_cases` raises.
     """
+    from packer.evaluation import read_cases
+
     sets = []
     for path in paths:
         try:
-            sets.append(evaluation.read_cases(path, count_tokens=count_tokens))
+            sets.append(read_cases(path, count_tokens=count_tokens))
         except OSError as error:
             message = f"cannot read {path}: {error.strerror or error}"
             raise InputFault(message) from None
@@ -180,7 +204,7 @@ def written(path: str, text: str) -> None:
 # -- tables ---------------------------------------------------------------------------------
 
 
-def _report(found: Evaluation, measures: list[str], losses: int, out: Console) -> RenderableType:
+def _report(found: "Evaluation", measures: list[str], losses: int, out: Console) -> RenderableType:
     parts: list[RenderableType] = []
     wide = out.width >= 30 + WIDE * (len(found.budgets) + 1)
     for measure in measures:
@@ -192,10 +216,12 @@ def _report(found: Evaluation, measures: list[str], losses: int, out: Console) -
     return Group(*parts)
 
 
-def _table(found: Evaluation, name: str, measure: str, *, wide: bool) -> Table:
+def _table(found: "Evaluation", name: str, measure: str, *, wide: bool) -> Table:
+    from packer.evaluation import TITLES
+
     count = len(found.queries.get(name, ()))
     queries = f", {count:,} quer{'y' if count == 1 else 'ies'}" if count else ""
-    title = f"{evaluation.TITLES[measure]}: {visible(name)}{queries}"
+    title = f"{TITLES[measure]}: {visible(name)}{queries}"
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     table.add_column("policy", overflow="fold", max_width=40)
     for budget in found.budgets:
@@ -213,7 +239,9 @@ def _table(found: Evaluation, name: str, measure: str, *, wide: bool) -> Table:
     return table
 
 
-def _shown(cell: Cell, measure: str, *, wide: bool) -> Text:
+def _shown(cell: "Cell", measure: str, *, wide: bool) -> Text:
+    from packer.evaluation.tables import brief
+
     figure, difference, mark = brief(cell, measure)
     text = Text(figure)
     if difference and wide:
@@ -222,7 +250,7 @@ def _shown(cell: Cell, measure: str, *, wide: bool) -> Text:
     return text
 
 
-def _legend(found: Evaluation) -> Text:
+def _legend(found: "Evaluation") -> Text:
     words = (
         f"+ and -: differs from {visible(found.baseline)} after Holm's correction over sets, budgets and "
         "policies (5 %).  90 % at: the budget that has 90 % of the evidence."
@@ -230,7 +258,7 @@ def _legend(found: Evaluation) -> Text:
     return Text(words, "dim")
 
 
-def _losses(found: Evaluation, policy: str, most: int) -> list[RenderableType]:
+def _losses(found: "Evaluation", policy: str, most: int) -> list[RenderableType]:
     parts: list[RenderableType] = []
     for budget in found.budgets:
         changed = [c for c in found.changes(policy, budget) if c.value < c.baseline]

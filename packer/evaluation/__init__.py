@@ -14,11 +14,16 @@
 It stands on `strategies`; `import packer` imports none of it.
 """
 
-from .cases import Case, CaseSet, case
-from .comparison import BUDGETS, evaluate
-from .measures import MEASURES, TITLES
-from .reading import cases_from_table, read_cases
-from .results import MEAN_OF_SETS, Cell, Change, Difference, Evaluation, Figure
+from typing import TYPE_CHECKING, Final
+
+from packer.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from .cases import Case, CaseSet, case
+    from .comparison import BUDGETS, evaluate
+    from .measures import MEASURES, TITLES
+    from .reading import cases_from_table, read_cases
+    from .results import MEAN_OF_SETS, Cell, Change, Difference, Evaluation, Figure
 
 __all__ = [
     "BUDGETS",
@@ -37,3 +42,29 @@ __all__ = [
     "evaluate",
     "read_cases",
 ]
+
+_HOMES: Final = {
+    "Case": "cases",
+    "CaseSet": "cases",
+    "case": "cases",
+    "BUDGETS": "comparison",
+    "evaluate": "comparison",
+    "MEASURES": "measures",
+    "TITLES": "measures",
+    "cases_from_table": "reading",
+    "read_cases": "reading",
+    "MEAN_OF_SETS": "results",
+    "Cell": "results",
+    "Change": "results",
+    "Difference": "results",
+    "Evaluation": "results",
+    "Figure": "results",
+}
+"""The modules that are imported when one of their names is asked for: `packer pack` needs none."""
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return __all__
