@@ -11,7 +11,7 @@ from .arrays import Bools, Floats, Ints, Vectors, sealed
 from .metadata import present
 from .records import Chunk, Reason
 
-__all__ = ["Candidates", "Cut", "Original", "Rows"]
+__all__ = ["Candidates", "Cut", "Original", "Rescoring", "Rows"]
 
 
 @final
@@ -170,3 +170,18 @@ class Cut:
             None if near is None else near[places],
             None if similarity is None else similarity[places],
         )
+
+
+@final
+@attrs.frozen(eq=False)
+class Rescoring:
+    """That one stage gave rows of the table another current score, and what it is made of.
+
+    `rows` int64[c]; `before` and `after` float64[c]; `parts`: by name float64[c] each.
+    """
+
+    stage: str
+    rows: Ints
+    before: Floats
+    after: Floats
+    parts: Mapping[str, Floats]

@@ -13,6 +13,7 @@ that pool; `table_rows` are the places in the table that all pools of a call sha
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias, TypeVar, final
 
 import attrs
@@ -22,7 +23,7 @@ import numpy.typing as npt
 from .arrays import Bools, Floats, Ints, Vectors, sealed
 from .call import Call, checked_call
 from .charging import charges, lacking
-from .columns import Candidates, Cut, Rows
+from .columns import Candidates, Cut, Rescoring, Rows
 from .errors import InvalidParameter, InvalidStrategy, shown
 from .intake import ChunkLike, Intake, OnInvalid, estimates, from_arrays, from_chunks
 from .records import Exclusion, Optimality, Reason, Warning
@@ -37,6 +38,8 @@ T = TypeVar("T")
 
 Detail: TypeAlias = Callable[[int], str | None] | str | None
 """What would have let a row in: a text, or a function of the row that makes it when read."""
+
+NO_PARTS: Final[Mapping[str, Floats]] = MappingProxyType({})
 
 UNLIMITED: Final = 2**62
 """The budget of a pool that was made without one."""
@@ -71,6 +74,7 @@ class Pool(Rows):
     costs: Ints
     stage: str = "a stage"
     cuts: tuple[Cut, ...] = ()
+    rescorings: tuple[Rescoring, ...] = ()
     warnings: tuple[Warning, ...] = ()
     invalid: tuple[Exclusion, ...] = ()
     estimated: bool = False
@@ -302,8 +306,10 @@ class Pool(Rows):
         narrow = self.narrowed(within)
         return narrow._but(cuts=(*self.cuts, cut))  # noqa: SLF001  # its own
 
-    def rescore(self, scores: npt.ArrayLike) -> "Pool":
+    def rescore(self, scores: npt.ArrayLike, *, parts: Mapping[str, Floats] = NO_PARTS) -> "Pool":
         """The pool with other current scores (float64[n], finite); records keep the original.
+
+        `parts`: what each score is made of, by name float64[n]; `Packed.value` tells of them.
 
         Raises INVALID_STRATEGY for another shape or a number that is not finite.
         """
@@ -317,7 +323,9 @@ class Pool(Rows):
                 f"{list(column.shape)}; it must give {len(self)}, one for each row of the pool"
             )
             raise InvalidStrategy(message, details={"stage": self.stage})
-        return self._but(scores=sealed(column + 0.0))
+        after = sealed(column + 0.0)
+        done = Rescoring(self.stage, self.table_rows, self.scores, after, parts)
+        return self._but(scores=after, rescorings=(*self.rescorings, done))
 
     def rewrite(self, rows: Ints, texts: Sequence[str]) -> "Pool":
         """The pool with shorter texts in these rows (int64[k]), counted and charged anew.

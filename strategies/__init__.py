@@ -26,6 +26,7 @@ from .mmr import mmr
 if TYPE_CHECKING:
     from .catalog import CATALOG
     from .constraints import cap, distinct, exclusive, needs, pin, quota
+    from .defaults import recommended
     from .filters import max_candidates, threshold, top, where
     from .fusion import fuse
     from .options import from_options
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     )
     from .scoring import boost, decay, normalize
     from .shrinking import shrink, variants
+    from .signals import lexical, neighbours
     from .trimming import trim
     from .versions import current, fresh, latest
 
@@ -66,15 +68,18 @@ __all__ = [
     "greedy",
     "knapsack",
     "latest",
+    "lexical",
     "max_candidates",
     "mmr",
     "natural",
     "needs",
+    "neighbours",
     "normalize",
     "parse",
     "pin",
     "prefix",
     "quota",
+    "recommended",
     "reverse",
     "shrink",
     "sorted_by",
@@ -95,6 +100,7 @@ _HOMES: Final = {
     "needs": "constraints",
     "pin": "constraints",
     "quota": "constraints",
+    "recommended": "defaults",
     "max_candidates": "filters",
     "threshold": "filters",
     "top": "filters",
@@ -114,6 +120,8 @@ _HOMES: Final = {
     "normalize": "scoring",
     "shrink": "shrinking",
     "variants": "shrinking",
+    "lexical": "signals",
+    "neighbours": "signals",
     "trim": "trimming",
     "current": "versions",
     "fresh": "versions",

@@ -24,6 +24,7 @@ from .orders import (
 )
 from .scoring import boost, decay, normalize
 from .shrinking import shrink
+from .signals import lexical, neighbours
 from .trimming import trim
 from .versions import current, fresh, latest
 
@@ -44,6 +45,8 @@ CATALOG: Final[Catalog] = MappingProxyType(
         "decay": decay,
         "boost": boost,
         "normalize": normalize,
+        "lexical": lexical,
+        "neighbours": neighbours,
         # shorter texts
         "shrink": shrink,
         "trim": trim,

@@ -8,13 +8,13 @@ import attrs
 import numpy as np
 
 from packer.algebra import Scoring
-from packer.arrays import Floats, best_first
+from packer.arrays import Floats
 from packer.conditions import Condition
-from packer.errors import InvalidParameter
 from packer.parameters import choice, condition, duration, key, number
 from packer.pool import Pool
 
 from ._dates import ages, warn_undated
+from .scales import minmax, rank, refuse_negative, sigmoid
 
 __all__ = ["boost", "decay", "normalize"]
 
@@ -30,12 +30,13 @@ class Decay(Scoring):
     at: str = key(default="timestamp", kw_only=True)
 
     def __call__(self, pool: Pool, /) -> Pool:
-        _refuse_negative(pool, self.name)
+        refuse_negative(pool, self.name)
         age = ages(pool, self.at)
         undated = np.isnan(age)
         pool = warn_undated(pool, np.flatnonzero(undated), self.at)
         half_lives = np.where(undated, 0.0, np.maximum(age, 0.0) / self.half_life.total_seconds())
-        return pool.rescore(pool.scores * np.exp2(-half_lives))
+        factor = np.exp2(-half_lives)
+        return pool.rescore(pool.scores * factor, parts={"factor": factor})
 
 
 def decay(half_life: dt.timedelta | str, *, at: str = "timestamp") -> Scoring:
@@ -60,11 +61,11 @@ class Boost(Scoring):
     factor: float = number(above=0.0)
 
     def __call__(self, pool: Pool, /) -> Pool:
-        _refuse_negative(pool, self.name)
+        refuse_negative(pool, self.name)
         holds = np.array([self.condition.holds(row) for row in pool.metadata], np.bool_)
         with np.errstate(over="ignore"):  # rescore refuses what is not finite
-            boosted = np.where(holds, pool.scores * self.factor, pool.scores)
-        return pool.rescore(boosted)
+            factor = np.where(holds, self.factor, 1.0)
+            return pool.rescore(pool.scores * factor, parts={"factor": factor})
 
 
 def boost(condition: Condition, factor: float) -> Scoring:
@@ -76,16 +77,6 @@ def boost(condition: Condition, factor: float) -> Scoring:
     Raises INVALID_PARAMETER for negative scores, which this would lower: normalize first.
     """
     return Boost(condition, factor)
-
-
-def _refuse_negative(pool: Pool, name: str) -> None:
-    if len(pool) and pool.scores.min() < 0:
-        row = int(pool.scores.argmin())
-        message = (
-            f"{name} multiplies scores, and chunk {pool.ids[row]!r} has the negative score "
-            f'{pool.scores[row]:.6g}; put normalize("minmax") or normalize("sigmoid") before it'
-        )
-        raise InvalidParameter(message, details={"id": pool.ids[row], "stage": name})
 
 
 @final
@@ -100,32 +91,10 @@ class Normalize(Scoring):
         return pool.rescore(_SCALES[self.scale](pool.scores))
 
 
-def _minmax(scores: Floats) -> Floats:
-    halves = scores / 2.0  # the difference of halves cannot overflow
-    low, high = halves.min(), halves.max()
-    if low == high:
-        return np.ones(len(scores))
-    scaled: Floats = (halves - low) / (high - low)
-    return np.clip(scaled, 0.0, 1.0)
-
-
-def _sigmoid(scores: Floats) -> Floats:
-    small = np.exp(-np.abs(scores))  # at most 1, so nothing overflows
-    return np.where(scores >= 0, 1.0 / (1.0 + small), small / (1.0 + small))
-
-
-def _rank(scores: Floats) -> Floats:
-    order = best_first(scores)
-    ranked = scores[order]
-    better = np.empty(len(scores))
-    better[order] = np.searchsorted(-ranked, -ranked, side="left")
-    return (len(scores) - better) / len(scores)
-
-
 _SCALES: Final[Mapping[Scale, Callable[[Floats], Floats]]] = {
-    "minmax": _minmax,
-    "sigmoid": _sigmoid,
-    "rank": _rank,
+    "minmax": minmax,
+    "sigmoid": sigmoid,
+    "rank": rank,
 }
 
 

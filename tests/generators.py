@@ -44,6 +44,9 @@ Values: TypeAlias = st.SearchStrategy[Any]
 NOW: Final = dt.datetime(2024, 6, 1, tzinfo=dt.UTC)
 """The moment of every call made here."""
 
+QUERY: Final = "How many days do refunds take, and may I return gifts? 返品は"
+"""The request's words in every call made here."""
+
 # -- chunks --------------------------------------------------------------------------------
 
 TEXTS: Final = (
@@ -456,7 +459,14 @@ class Request:
 
     def packed(self) -> Packed:
         """What the call gives."""
-        return pack(self.chunks, self.policy, budget=self.budget, overhead=self.overhead, now=NOW)
+        return pack(
+            self.chunks,
+            self.policy,
+            budget=self.budget,
+            overhead=self.overhead,
+            query=QUERY,
+            now=NOW,
+        )
 
 
 def chunks_for(stage: Any, **options: Any) -> st.SearchStrategy[list[Chunk]]:
@@ -464,7 +474,9 @@ def chunks_for(stage: Any, **options: Any) -> st.SearchStrategy[list[Chunk]]:
     steps = steps_of(stage)
     if any(getattr(step, "metric", None) == "cosine" for step in steps):
         options["embedded"] = True
-    if any(step.name in {"decay", "boost"} for step in steps):  # they refuse negative scores
+    if any(
+        step.name in {"decay", "boost", "neighbours"} for step in steps
+    ):  # they refuse negative scores
         options["scores"] = options.get("scores", POSITIVE).filter(lambda score: score >= 0)
     return chunk_lists(**options)
 
@@ -500,7 +512,9 @@ def trials(draw: Draw, /, word: str, **options: Any) -> tuple[Any, Pool]:
 def pools(draw: Draw, chunks: st.SearchStrategy[list[Chunk]] | None = None) -> Pool:
     """Pools of these chunks with a budget, an overhead and a moment."""
     given = draw(chunk_lists() if chunks is None else chunks)
-    return Pool.from_chunks(given, budget=draw(BUDGETS), overhead=draw(OVERHEADS), now=NOW)
+    return Pool.from_chunks(
+        given, budget=draw(BUDGETS), overhead=draw(OVERHEADS), query=QUERY, now=NOW
+    )
 
 
 @st.composite
@@ -508,7 +522,9 @@ def twin_pools(draw: Draw, chunks: st.SearchStrategy[list[Chunk]]) -> tuple[Pool
     """A pool, and the same chunks in another order."""
     pool = draw(pools(chunks))
     given = [pool.chunk(row) for row in draw(st.permutations(range(len(pool))))]
-    return pool, Pool.from_chunks(given, budget=pool.budget, overhead=pool.call.overhead, now=NOW)
+    return pool, Pool.from_chunks(
+        given, budget=pool.budget, overhead=pool.call.overhead, query=QUERY, now=NOW
+    )
 
 
 @st.composite

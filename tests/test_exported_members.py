@@ -45,7 +45,16 @@ def test_every_word_of_the_catalog_is_a_name_of_strategies() -> None:
     for word, stage in strategies.CATALOG.items():
         assert getattr(strategies, word) is stage
     other = set(strategies.__all__) - set(strategies.CATALOG)
-    assert other == {"CATALOG", "Context", "field", "from_options", "fuse", "parse", "variants"}
+    assert other == {
+        "CATALOG",
+        "Context",
+        "field",
+        "from_options",
+        "fuse",
+        "parse",
+        "recommended",
+        "variants",
+    }
 
 
 def test_the_catalog_cannot_be_changed() -> None:

@@ -11,6 +11,7 @@ HEAVY = (
     "numba",
     "llvmlite",
     "regex",
+    "Stemmer",
     "tomllib",
     "scipy",
     "typer",

@@ -24,7 +24,7 @@ from packer import (
 from packer.errors import Infeasible, OverBudget
 from strategies import greedy, mmr, threshold, top, trim, ushape
 from tests.counters import COUNTERS
-from tests.generators import NOW, chunks_for, policies
+from tests.generators import NOW, QUERY, chunks_for, policies
 from tests.test_rendering import TEMPLATES, made
 
 
@@ -169,7 +169,7 @@ def test_the_whole_text_fits_whatever_the_counter(
         if data.draw(st.booleans())
     }
     try:
-        packed = plan.pack(chunks, now=NOW)
+        packed = plan.pack(chunks, query=QUERY, now=NOW)
     except (Infeasible, OverBudget):  # rules of a policy
         return
     text, report = packed.text(), packed.report
@@ -187,7 +187,7 @@ def test_the_whole_text_fits_whatever_the_counter(
         assert one.report.tokens_used <= report.allotted[part.name]
         if part.maximum is not None:
             assert one.report.tokens_used <= part.maximum
-    assert plan.pack(chunks, now=NOW) == packed
+    assert plan.pack(chunks, query=QUERY, now=NOW) == packed
 
 
 def words(text: str) -> int:

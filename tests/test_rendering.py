@@ -30,7 +30,7 @@ from packer.algebra import Policy
 from packer.errors import Infeasible, OverBudget
 from strategies import custom, greedy, knapsack, mmr, prefix, reverse, threshold, top, ushape
 from tests.counters import ADDITIVE, COUNTERS
-from tests.generators import BUDGETS, NOW, OVERHEADS, chunks_for, policies
+from tests.generators import BUDGETS, NOW, OVERHEADS, QUERY, chunks_for, policies
 
 TEMPLATES = st.builds(
     Template,
@@ -102,6 +102,7 @@ def test_the_text_fits_whatever_the_counter(
             overhead=overhead,
             count_tokens=count,
             template=template,
+            query=QUERY,
             now=NOW,
         )
     except (Infeasible, OverBudget):  # rules of the policy

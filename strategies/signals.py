@@ -1,0 +1,180 @@
+"""Signals of worth beyond retrieval's score: the query's words, the neighbours, further scores."""
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any, Final, final
+
+import attrs
+import numpy as np
+
+from packer.algebra import Scoring
+from packer.arrays import Floats, sealed
+from packer.errors import InvalidParameter
+from packer.numbers import is_finite
+from packer.parameters import choice, count, number
+from packer.pool import Pool
+from packer.terms import LANGUAGES, Counts, counted, query_terms
+
+from .scales import minmax, refuse_negative
+
+__all__ = ["lexical", "neighbours"]
+
+
+# -- the words of the query -----------------------------------------------------------------
+
+COUNTS: Final = "lexical counts"
+"""The name of the column that is derived once for all pools narrowed from one."""
+
+
+@final
+@attrs.frozen(repr=False)
+class Lexical(Scoring):
+    name = "lexical"
+    weight: float = number(0.0, default=1.0)
+    language: str = choice(LANGUAGES, default="english", kw_only=True)
+
+    def __call__(self, pool: Pool, /) -> Pool:
+        from packer.bm25 import bm25
+
+        if pool.query is None:
+            message = (
+                f"{pool.stage} matches the words of the query, and this call has none; give the "
+                "request's words as query=..., or leave the stage out"
+            )
+            raise InvalidParameter(message, details={"stage": pool.stage, "parameter": "query"})
+        if pool.candidates.texts is None:
+            message = f"{pool.stage} reads texts, and the pool was made from arrays without `texts`"
+            raise InvalidParameter(message, details={"stage": pool.stage, "parameter": "texts"})
+        if not len(pool):
+            return pool
+        matches = bm25(_counts(pool, query_terms(pool.query, self.language), self.language))
+        best = matches.max()
+        if not best:
+            pool = pool.warn(
+                "unmatched-query", f"no word of the query is in a chunk of {pool.stage}"
+            )
+        score = minmax(pool.scores)
+        shares = self.weight * (matches / best if best else matches)
+        return pool.rescore(score + shares, parts={"score": score, "bm25": shares})
+
+
+def _counts(pool: Pool, terms: tuple[str, ...], language: str) -> Counts:
+    """How often these terms are in the pool's texts, counted once for one query."""
+    found: Counts = pool.derive(
+        COUNTS,
+        lambda whole: counted(whole.texts, terms, language),
+        lambda all_, kept: all_.take(kept),
+    )
+    if (found.terms, found.language) == (terms, language):
+        return found
+    return counted(pool.texts, terms, language)
+
+
+def lexical(weight: float = 1.0, *, language: str = "english") -> Scoring:
+    """Add how well the text matches the words of the call's `query`.
+
+    The new score is minmax(score) + weight * BM25 / (the largest BM25 of the pool), so 0 to
+    1 + weight; `weight` is 0 or more.  BM25 (`packer.bm25`) takes the pool as its collection: a
+    word that every candidate has counts little.  Terms are stems by Snowball's stemmer for
+    `language`, which is one of `packer.terms.LANGUAGES`, and "none" takes words as they are; stop
+    words of the query are left out; Chinese, Japanese, Korean, Thai and other scripts without
+    blanks are matched by pairs of characters, under every `language`.  O(characters).
+
+    Best where `score` comes from embeddings alone: exact names, numbers and rare words are what
+    these miss.  Where it is a hybrid score already, little is left to gain.
+
+    Warns with `unmatched-query` when no word is in any chunk; the scores are then minmax(score).
+
+    Raises INVALID_PARAMETER for a call without `query`, and over arrays without texts.
+
+    >>> from packer import Chunk, pack
+    >>> from strategies import greedy
+    >>> chunks = [
+    ...     Chunk("Parcels travel by road.", 0.62, id="road"),
+    ...     Chunk("Form RX-7 asks for a refund.", 0.60, id="form"),
+    ...     Chunk("We like cats.", 0.40, id="cats"),
+    ... ]
+    >>> packed = pack(chunks, lexical() | greedy, budget=7, query="Where is form RX-7?")
+    >>> [chunk.id for chunk in packed]
+    ['form']
+    """
+    return Lexical(weight, language=language)
+
+
+# -- the chunks beside it -------------------------------------------------------------------
+
+
+@final
+@attrs.frozen(repr=False)
+class Neighbours(Scoring):
+    name = "neighbours"
+    weight: float = number(0.0, default=0.5)
+    width: int = count(default=2)
+
+    def __call__(self, pool: Pool, /) -> Pool:
+        refuse_negative(pool, self.name, "adds a share of the neighbours' scores")
+        near = np.zeros(len(pool))
+        for rows, positions in _by_source(pool).values():
+            near[rows] = _best_beside(pool.scores[rows], positions, self.width)
+        with np.errstate(over="ignore"):  # rescore refuses what is not finite
+            share = self.weight * near
+            return pool.rescore(
+                pool.scores + share, parts={"score": pool.scores, "neighbours": sealed(share)}
+            )
+
+
+def _by_source(pool: Pool) -> dict[str, tuple[list[int], list[Any]]]:
+    """Of each source the rows that have a position, and these, in the order of the positions."""
+    found: dict[str, list[tuple[Any, int]]] = {}
+    for row, (source, position) in enumerate(
+        zip(pool.column("source"), pool.column("position"), strict=True)
+    ):
+        if source not in (None, "") and is_finite(position):
+            exact = position.item() if isinstance(position, np.generic) else position
+            found.setdefault(str(source), []).append((exact, row))
+    ordered = {source: sorted(places) for source, places in found.items()}
+    return {
+        source: ([row for _, row in places], [position for position, _ in places])
+        for source, places in ordered.items()
+    }
+
+
+def _best_beside(scores: Floats, positions: Sequence[Any], width: int) -> Floats:
+    """Of each place the best score of the others within `width`, 0.0 where there is none.  O(n)."""
+    values = scores.tolist()
+    before = _best_before(values, positions, width)
+    mirrored = [-position for position in reversed(positions)]
+    after = _best_before(values[::-1], mirrored, width)[::-1]
+    return np.array([max(pair) for pair in zip(before, after, strict=True)], np.float64)
+
+
+def _best_before(values: Sequence[float], positions: Sequence[Any], width: int) -> list[float]:
+    """Of each place the best value among the earlier ones within `width`: a sliding maximum."""
+    best: list[float] = []
+    window: deque[int] = deque()  # places whose values fall: the first is the best
+    for place, position in enumerate(positions):
+        while window and position - positions[window[0]] > width:
+            window.popleft()
+        best.append(values[window[0]] if window else 0.0)
+        while window and values[window[-1]] <= values[place]:
+            window.pop()
+        window.append(place)
+    return best
+
+
+def neighbours(weight: float = 0.5, *, width: int = 2) -> Scoring:
+    """Add `weight` times the best score among the chunks beside it in its source.
+
+    Beside it are the chunks of the pool with the same `source` whose `position` (a number) is at
+    most `width` away.  A chunk without these keys, or with nobody beside it, keeps its score.
+    What answers a question is often said around the passage that asks it, in meetings and
+    manuals above all.  `weight` and `width` are 0 or more.  O(n log n).
+
+    Raises INVALID_PARAMETER for negative scores, which this would lower: normalize first.
+
+    >>> places = [{"source": "talk", "position": at} for at in (4, 5, 9)] + [{}]
+    >>> pool = Pool.from_arrays([0.25, 0.75, 0.5, 0.5], [1, 1, 1, 1], metadata=places)
+    >>> neighbours()(pool).scores.tolist()
+    [0.625, 0.875, 0.5, 0.5]
+    """
+    return Neighbours(weight, width=width)

@@ -1,0 +1,46 @@
+"""The slow, obvious twins of the signals: one text, one word, one pair at a time."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+
+def bm25(texts: Sequence[Sequence[str]], query: Sequence[str]) -> list[float]:
+    """Of each text, a list of terms, its BM25; k1 = 1.2, b = 0.75, straight from the formula."""
+    mean = sum(map(len, texts)) / len(texts)
+    scores = []
+    for text in texts:
+        score = 0.0
+        for term in dict.fromkeys(query):
+            having = sum(term in other for other in texts)
+            idf = math.log(1 + (len(texts) - having + 0.5) / (having + 0.5))
+            times = text.count(term)
+            if times:
+                score += idf * times * 2.2 / (times + 1.2 * (0.25 + 0.75 * len(text) / mean))
+        scores.append(score)
+    return scores
+
+
+def neighbours(
+    scores: Sequence[float], places: Sequence[tuple[Any, Any]], weight: float, width: int
+) -> list[float]:
+    """Every pair of (source, position) looked at; None has no neighbours."""
+    found = []
+    for at, (source, position) in enumerate(places):
+        near = [
+            scores[other]
+            for other, (its_source, its_position) in enumerate(places)
+            if other != at
+            and None not in (source, position, its_source, its_position)
+            and source == its_source
+            and abs(position - its_position) <= width
+        ]
+        found.append(scores[at] + weight * max(near, default=0.0))
+    return found
+
+
+def scaled(
+    values: Sequence[float], scale: Callable[[float, Sequence[float]], float]
+) -> list[float]:
+    """Each value on a scale of all."""
+    return [scale(value, values) for value in values]
