@@ -10,6 +10,10 @@
     tables.py      an evaluation as Markdown
     page.py        an evaluation as one HTML page
     curves.py      the curves on it
+    tuning.py      `tune`: a policy chosen, and what the choice gains on other queries
+    search_space.py  what tuning tries
+    gains.py       gains on queries that were held back, and their intervals
+    tuned.py       `Tuning`, what it found
 
 It stands on `strategies`; `import packer` imports none of it.
 """
@@ -21,9 +25,12 @@ from packer.lazy_names import lazy_names
 if TYPE_CHECKING:
     from .cases import Case, CaseSet, case
     from .comparison import BUDGETS, evaluate
+    from .gains import Gain
     from .measures import MEASURES, TITLES
     from .reading import cases_from_table, read_cases
     from .results import MEAN_OF_SETS, Cell, Change, Difference, Evaluation, Figure
+    from .tuned import Tuning
+    from .tuning import tune
 
 __all__ = [
     "BUDGETS",
@@ -37,10 +44,13 @@ __all__ = [
     "Difference",
     "Evaluation",
     "Figure",
+    "Gain",
+    "Tuning",
     "case",
     "cases_from_table",
     "evaluate",
     "read_cases",
+    "tune",
 ]
 
 _HOMES: Final = {
@@ -59,6 +69,9 @@ _HOMES: Final = {
     "Difference": "results",
     "Evaluation": "results",
     "Figure": "results",
+    "Gain": "gains",
+    "Tuning": "tuned",
+    "tune": "tuning",
 }
 """The modules that are imported when one of their names is asked for: `packer pack` needs none."""
 

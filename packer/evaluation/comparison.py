@@ -21,7 +21,16 @@ from .resampling import bootstrap_means, holm, interval, sign_flip
 from .results import MEAN_OF_SETS, Cell, Difference, Evaluation, Figure
 from .runs import Progress, Setting, outcomes
 
-__all__ = ["BUDGETS", "Cases", "Policies", "case_sets", "evaluate", "labelled", "setting_of"]
+__all__ = [
+    "BUDGETS",
+    "Cases",
+    "Policies",
+    "case_sets",
+    "checked_workers",
+    "evaluate",
+    "labelled",
+    "setting_of",
+]
 
 BUDGETS: Final = (256, 512, 1024, 2048, 4096)
 
@@ -78,7 +87,7 @@ def evaluate(
         raise InvalidParameter(message, details={"resamples": resamples})
     every = [asked for part in sets for asked in part]
     flat = outcomes(
-        every, list(named.values()), setting, workers=_workers(workers), progress=progress
+        every, list(named.values()), setting, workers=checked_workers(workers), progress=progress
     )
     values = np.split(flat, np.cumsum([len(part) for part in sets])[:-1])
     return _compared(sets, values, named, base, setting.budgets, seed, resamples)
@@ -161,7 +170,11 @@ def _with_baseline(
     return {str(policy): policy, **named}, str(policy)
 
 
-def _workers(workers: Any) -> int:
+def checked_workers(workers: Any) -> int:
+    """The number of processes.
+
+    Raises INVALID_PARAMETER for what is no int above 0.
+    """
     if not is_int(workers) or workers < 1:
         message = f"workers is {shown(workers)}; give the number of processes, 1 or more"
         raise InvalidParameter(message, details={"workers": workers})

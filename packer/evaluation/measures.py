@@ -11,7 +11,7 @@ from packer.selection import Layout
 
 from .cases import Case, holds_answer
 
-__all__ = ["MEASURES", "TITLES", "measured", "tokens_to_reach"]
+__all__ = ["MEASURES", "TITLES", "evidence_recall", "measured", "tokens_to_reach"]
 
 TITLES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -42,10 +42,8 @@ def measured(case: Case, layout: Layout, budget: int) -> tuple[float, ...]:
     more to one chosen before; NaN without embeddings.  `utilization`: tokens, with overhead, of
     the budget.
     """
-    packed = np.zeros(len(case.pool.candidates), np.bool_)
-    packed[layout.table_rows] = True
-    covered = case.covered(packed)
-    share = float(covered.mean()) if len(covered) else np.nan
+    packed = _packed(case, layout)
+    share = _share(case, packed)
     spent = int(layout.pool.costs[layout.pool_rows].sum())
     return (
         share,
@@ -54,6 +52,22 @@ def measured(case: Case, layout: Layout, budget: int) -> tuple[float, ...]:
         _repeated(case, layout),
         spent / budget,
     )
+
+
+def evidence_recall(case: Case, layout: Layout, _: int) -> tuple[float, ...]:
+    """The first measure alone."""
+    return (_share(case, _packed(case, layout)),)
+
+
+def _packed(case: Case, layout: Layout) -> Bools:
+    packed = np.zeros(len(case.pool.candidates), np.bool_)
+    packed[layout.table_rows] = True
+    return packed
+
+
+def _share(case: Case, packed: Bools) -> float:
+    covered = case.covered(packed)
+    return np.count_nonzero(covered) / len(covered) if len(covered) else np.nan
 
 
 def _answered(case: Case, layout: Layout, packed: Bools) -> float:

@@ -3,6 +3,7 @@
 import datetime as dt
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final, TypeAlias, final
 
 import attrs
@@ -17,12 +18,15 @@ from packer.selection import Layout
 from packer.tokens import approximate
 
 from .cases import Case
-from .measures import MEASURES, measured
+from .measures import measured
 
-__all__ = ["Progress", "Setting", "layouts", "outcomes"]
+__all__ = ["Measure", "Progress", "Setting", "layouts", "outcomes"]
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Told now and then how many steps of how many are done."""
+
+Measure: TypeAlias = Callable[[Case, Layout, int], tuple[float, ...]]
+"""What is measured of the layout of a case at a budget."""
 
 OURS: Final = "strategies."
 """The package whose filters look at no budget, so that they run once for all of them."""
@@ -104,11 +108,13 @@ def outcomes(
     policies: Sequence[Policy],
     setting: Setting,
     *,
+    measure: Measure = measured,
     workers: int = 1,
     progress: Progress | None = None,
 ) -> Floats:
     """float64[cases, policies, budgets, measures]: every policy on every case at every budget.
 
+    `measure`: what is measured of a layout, a function at the top of a module.
     `workers`: processes, each with a part of the cases; where it is above 1, the program that
     calls this is imported by each (guard its entry by ``if __name__ == "__main__":``).  The
     result does not depend on it.
@@ -117,22 +123,23 @@ def outcomes(
     """
     told = progress or (lambda _done, _of: None)
     told(0, len(cases))
+    job = partial(_of_case, policies=policies, setting=setting, measure=measure)
+    found: list[Floats] = []
     if workers == 1 or len(cases) < 2:
-        found = []
         for done, case in enumerate(cases, 1):
-            found.append(_of_case(case, policies, setting))
+            found.append(job(case))
             told(done, len(cases))
     else:
-        found = _in_processes(cases, policies, setting, workers, told)
-    shape = (len(cases), len(policies), len(setting.budgets), len(MEASURES))
-    return np.array(found, np.float64).reshape(shape)
+        _refuse_functions(policies)
+        found = _in_processes(cases, job, workers, told)
+    return np.array(found, np.float64).reshape(len(cases), len(policies), len(setting.budgets), -1)
 
 
-def _of_case(case: Case, policies: Sequence[Policy], setting: Setting) -> Floats:
+def _of_case(case: Case, policies: Sequence[Policy], setting: Setting, measure: Measure) -> Floats:
     return np.array(
         [
             [
-                measured(case, layout, budget)
+                measure(case, layout, budget)
                 for layout, budget in zip(row, setting.budgets, strict=True)
             ]
             for row in layouts(case, policies, setting)
@@ -140,30 +147,22 @@ def _of_case(case: Case, policies: Sequence[Policy], setting: Setting) -> Floats
     )
 
 
-def _of_cases(cases: Sequence[Case], policies: Sequence[Policy], setting: Setting) -> list[Floats]:
-    return [_of_case(case, policies, setting) for case in cases]
+def _each(job: Callable[[Case], Floats], cases: Sequence[Case]) -> list[Floats]:
+    return [job(case) for case in cases]
 
 
 def _in_processes(
-    cases: Sequence[Case],
-    policies: Sequence[Policy],
-    setting: Setting,
-    workers: int,
-    told: Progress,
+    cases: Sequence[Case], job: Callable[[Case], Floats], workers: int, told: Progress
 ) -> list[Floats]:
     import multiprocessing  # slow to import, and seldom needed
     from concurrent.futures import ProcessPoolExecutor, as_completed
 
-    _refuse_functions(policies)
     parts = np.array_split(np.arange(len(cases)), min(workers * PARTS, len(cases)))
     found: list[Floats] = [np.empty(0)] * len(cases)
     done = 0
     context = multiprocessing.get_context("spawn")  # fork and threads of a host do not go together
     with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        waiting = {
-            pool.submit(_of_cases, [cases[row] for row in rows], policies, setting): rows
-            for rows in parts
-        }
+        waiting = {pool.submit(_each, job, [cases[row] for row in rows]): rows for rows in parts}
         try:
             for future in as_completed(waiting):
                 rows = waiting[future]
