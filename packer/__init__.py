@@ -41,6 +41,7 @@ from .tokens import TokenCounter, approximate, tokenizer, utf8_estimate, utf8_up
 if TYPE_CHECKING:
     from .allotment import Section, sections
     from .plan import PackedPlan, Plan, PlanReport
+    from .values import ScorePart, ScoreStep
     from .warming import warm
 
 __all__ = [
@@ -63,6 +64,8 @@ __all__ = [
     "Pool",
     "Reason",
     "Report",
+    "ScorePart",
+    "ScoreStep",
     "Scoring",
     "Section",
     "Selection",
@@ -84,6 +87,8 @@ _HOMES: Final = {
     "PackedPlan": "plan",
     "Plan": "plan",
     "PlanReport": "plan",
+    "ScorePart": "values",
+    "ScoreStep": "values",
     "Section": "allotment",
     "sections": "allotment",
     "warm": "warming",

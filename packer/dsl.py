@@ -156,30 +156,24 @@ class _Reader:
         self, name: str, make: Callable[..., Any], node: ast.Call, place: "_Places"
     ) -> Stage[Any, Any]:
         signature = inspect.signature(make)
-        known = [
-            parameter.name
-            for parameter in signature.parameters.values()
-            if parameter.kind is not parameter.VAR_POSITIONAL
-        ]
+        variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        parameters = signature.parameters.values()
+        known = [parameter.name for parameter in parameters if parameter.kind not in variadic]
+        names_keys = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
         arguments = [self.argument(argument, place) for argument in node.args]
         keywords: dict[str, Any] = {}
         for keyword in node.keywords:
-            if keyword.arg not in known:
-                import difflib
-
-                near = difflib.get_close_matches(str(keyword.arg), known, n=1, cutoff=0.5)
-                hint = f"; it takes {', '.join(known)}" if known else "; to compare a key, write =="
-                if near:
-                    hint = f"; did you mean {near[0]}?"
-                raise self.fault(
-                    f"{name} has no parameter {keyword.arg!r}{hint}",
-                    place.of(keyword.value) if keyword.arg is None else place.of(keyword),
-                    suggestion=near[0] if near else None,
-                )
-            if keyword.arg in keywords:
-                message = f"{name} has {keyword.arg!r} twice"
-                raise self.fault(message, place.of(keyword))
-            keywords[str(keyword.arg)] = self.argument(keyword.value, place)
+            if keyword.arg is None and names_keys:
+                given = self.keys_and_values(keyword.value, place)
+            elif keyword.arg in known or (keyword.arg is not None and names_keys):
+                given = {str(keyword.arg): self.argument(keyword.value, place)}
+            else:
+                raise self.unknown(name, known, keyword, place)
+            for word, value in given.items():
+                if word in keywords:
+                    message = f"{name} has {word!r} twice"
+                    raise self.fault(message, place.of(keyword))
+                keywords[word] = value
         try:
             signature.bind(*arguments, **keywords)
         except TypeError as error:
@@ -196,6 +190,29 @@ class _Reader:
             raise type(error)(message, details=details) from None
         steps_of(stage)
         return stage  # type: ignore[no-any-return]  # steps_of refuses what is no stage
+
+    def unknown(
+        self, name: str, known: list[str], keyword: ast.keyword, place: "_Places"
+    ) -> InvalidPolicy:
+        import difflib
+
+        near = difflib.get_close_matches(str(keyword.arg), known, n=1, cutoff=0.5)
+        hint = f"; it takes {', '.join(known)}" if known else "; to compare a key, write =="
+        if near:
+            hint = f"; did you mean {near[0]}?"
+        return self.fault(
+            f"{name} has no parameter {keyword.arg!r}{hint}",
+            place.of(keyword.value) if keyword.arg is None else place.of(keyword),
+            suggestion=near[0] if near else None,
+        )
+
+    def keys_and_values(self, node: ast.expr, place: "_Places") -> dict[str, Any]:
+        """What `**{"doc score": 0.5}` gives: names that no keyword can have."""
+        found = self.literal(node, place)
+        if isinstance(found, dict) and all(isinstance(key, str) for key in found):
+            return found
+        message = f'{_source(node)} after ** is no mapping; write **{{"a key": 1.0}}'
+        raise self.fault(message, place.of(node))
 
     def argument(self, node: ast.expr, place: "_Places") -> Any:
         if isinstance(node, ast.Compare | ast.BoolOp) or (
@@ -338,7 +355,9 @@ def _call_text(name: str, make: Callable[..., Any]) -> str:
     """How the stage is called: `mmr(lambda_=0.5)`, without what may be left out."""
     parameters = inspect.signature(make).parameters.values()
     shown_ones = [
-        parameter.name
+        "key=1.0"
+        if parameter.kind is parameter.VAR_KEYWORD
+        else parameter.name
         if parameter.default is parameter.empty
         else f"{parameter.name}={parameter.default!r}"
         for parameter in parameters

@@ -1,6 +1,7 @@
 """From a layout to the records that the caller reads; what is costly waits until it is read."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from .selection import Layout
 from .similarity import features
 from .tokens import counter_name
 from .validation import STAGE
+
+if TYPE_CHECKING:
+    from .values import ScoreStep
 
 __all__ = ["diversity", "packed", "position_quality"]
 
@@ -56,6 +60,7 @@ def packed(
         excluded=Deferred(lambda: _exclusions(pool)),
         diversity=Deferred(lambda: diversity(layout)),
         position_quality=Deferred(lambda: position_quality(layout.scores)),
+        values=Deferred(lambda: _values(pool)),
         rendered_tokens=None if rendered is None else rendered.tokens,
     )
     text = None if rendered is None else rendered.text
@@ -101,6 +106,12 @@ def diversity(layout: Layout) -> float | None:
         mean = (together @ together - np.einsum("ij,ij->", unit, unit)) / (count * (count - 1))
         return float(1.0 - min(max(mean, -1.0), 1.0))
     return float(1.0 - kernels.pairs.mean_pairwise(*found.arrays))
+
+
+def _values(pool: Pool) -> "Mapping[str, tuple[ScoreStep, ...]]":
+    from .values import traced
+
+    return traced(pool)
 
 
 def _packed_chunks(layout: Layout) -> tuple[PackedChunk, ...]:

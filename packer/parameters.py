@@ -20,6 +20,7 @@ at_most: tokens is -1; give an int of 0 or more
 """
 
 import datetime as dt
+import keyword
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -46,6 +47,7 @@ __all__ = [
     "key",
     "number",
     "refusal",
+    "weights",
 ]
 
 MOST: Final = 2**63 - 1
@@ -215,3 +217,37 @@ def function() -> Any:
         return getattr(value, "__qualname__", None) or shown(value)
 
     return _field(check, "a function", ("function",), write=write)
+
+
+def weights() -> Any:
+    """Finite weights by the names of metadata keys, as a tuple of pairs sorted by name.
+
+    As text they are keywords, and in ``**{"doc score": 0.5}`` where a name is none.
+    """
+
+    def convert(value: Any, instance: Any) -> tuple[tuple[str, float], ...]:
+        stage = type(instance).name
+        if not value:
+            wanted = f"at least one key and its weight, as in {stage}(rerank=1.0)"
+            raise refusal(stage, "weights", value, wanted)
+        for key_, weight in value.items():
+            if not isinstance(key_, str) or not key_:
+                raise refusal(stage, "weights", key_, "the name of a metadata key")
+            if not is_finite(weight):
+                raise refusal(stage, key_, weight, "a finite number, the weight of that key")
+        return tuple(sorted((key_, float(weight) + 0.0) for key_, weight in value.items()))
+
+    def write(value: tuple[tuple[str, float], ...]) -> str:
+        texts = [f"{key_}={weight!r}" for key_, weight in value if _is_keyword(key_)]
+        rest = [f"{literal(key_)}: {weight!r}" for key_, weight in value if not _is_keyword(key_)]
+        return ", ".join([*texts, *(["**{" + ", ".join(rest) + "}"] if rest else [])])
+
+    return attrs.field(
+        converter=attrs.Converter(convert, takes_self=True),
+        metadata={"domain": ("weights",), "write": write},
+    )
+
+
+def _is_keyword(name: str) -> bool:
+    """Whether an argument can have the name; beyond ASCII Python's parser may respell it."""
+    return name.isascii() and name.isidentifier() and not keyword.iskeyword(name)

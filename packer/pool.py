@@ -39,7 +39,7 @@ T = TypeVar("T")
 Detail: TypeAlias = Callable[[int], str | None] | str | None
 """What would have let a row in: a text, or a function of the row that makes it when read."""
 
-NO_PARTS: Final[Mapping[str, Floats]] = MappingProxyType({})
+NO_PARTS: Final[Mapping[str, npt.ArrayLike]] = MappingProxyType({})
 
 UNLIMITED: Final = 2**62
 """The budget of a pool that was made without one."""
@@ -306,12 +306,18 @@ class Pool(Rows):
         narrow = self.narrowed(within)
         return narrow._but(cuts=(*self.cuts, cut))  # noqa: SLF001  # its own
 
-    def rescore(self, scores: npt.ArrayLike, *, parts: Mapping[str, Floats] = NO_PARTS) -> "Pool":
+    def rescore(
+        self, scores: npt.ArrayLike, *, parts: Mapping[str, npt.ArrayLike] = NO_PARTS
+    ) -> "Pool":
         """The pool with other current scores (float64[n], finite); records keep the original.
 
         `parts`: what each score is made of, by name float64[n]; `Packed.value` tells of them.
 
         Raises INVALID_STRATEGY for another shape or a number that is not finite.
+
+        >>> pool = Pool.from_arrays([0.5, 0.25], [1, 1])
+        >>> pool.rescore(pool.scores + 0.25, parts={"score": pool.scores, "bonus": [0.25, 0.25]}).scores
+        array([0.75, 0.5 ])
         """
         try:
             column = np.array(scores, dtype=np.float64)
@@ -324,8 +330,22 @@ class Pool(Rows):
             )
             raise InvalidStrategy(message, details={"stage": self.stage})
         after = sealed(column + 0.0)
-        done = Rescoring(self.stage, self.table_rows, self.scores, after, parts)
+        told = {name: self._part(name, part) for name, part in parts.items()}
+        done = Rescoring(self.stage, self.table_rows, self.scores, after, told)
         return self._but(scores=after, rescorings=(*self.rescorings, done))
+
+    def _part(self, name: str, part: npt.ArrayLike) -> Floats:
+        try:
+            column = np.asarray(part, dtype=np.float64)
+        except (TypeError, ValueError):
+            column = np.full(0, np.nan)
+        if column.shape != self.scores.shape or not np.isfinite(column).all():
+            message = (
+                f"{self.stage} gave the part {name!r} as {shown(part)}; a part is {len(self)} finite "
+                "numbers, one for each row of the pool"
+            )
+            raise InvalidStrategy(message, details={"stage": self.stage, "part": name})
+        return sealed(column.copy()) if column.flags.writeable else column
 
     def rewrite(self, rows: Ints, texts: Sequence[str]) -> "Pool":
         """The pool with shorter texts in these rows (int64[k]), counted and charged anew.

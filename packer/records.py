@@ -6,9 +6,9 @@ what is costly to build (the exclusions, the diversity) is built when it is firs
 
 import datetime as dt
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Generic, TypeVar, final
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
 
 import attrs
 import numpy as np
@@ -16,6 +16,9 @@ import numpy as np
 from .arrays import frozen
 from .errors import InvalidParameter, shown
 from .literals import escaped_surrogates
+
+if TYPE_CHECKING:
+    from .values import ScoreStep
 
 __all__ = [
     "Chunk",
@@ -272,6 +275,10 @@ class Deferred(Generic[T]):
         return _known, (self.value,)
 
 
+def _no_values() -> "Deferred[Mapping[str, tuple[ScoreStep, ...]]]":
+    return Deferred(dict)
+
+
 def _known(value: T) -> Deferred[T]:
     return Deferred(lambda: value)
 
@@ -307,6 +314,9 @@ class Report:
     _diversity: Deferred[float | None] = attrs.field(eq=False)
     _position_quality: Deferred[float | None] = attrs.field(eq=False)
     rendered_tokens: int | None = None
+    _values: "Deferred[Mapping[str, tuple[ScoreStep, ...]]]" = attrs.field(
+        eq=False, factory=_no_values
+    )
 
     __hash__ = None  # type: ignore[assignment]  # metadata in it need not hash
 
@@ -339,6 +349,11 @@ class Report:
         """
         return self._position_quality.value
 
+    @property
+    def values(self) -> "Mapping[str, tuple[ScoreStep, ...]]":
+        """By id what each scoring stage made of the score, for every chunk that one met."""
+        return self._values.value
+
     def to_dict(self) -> dict[str, Any]:
         """The report as plain values that JSON can hold, every public name a key."""
         return {name: _plain(getattr(self, name)) for name in _REPORT_NAMES}
@@ -355,6 +370,7 @@ _REPORT_NAMES = (
     "strategy",
     "ordering",
     "excluded",
+    "values",
     "stages",
     "diversity",
     "position_quality",
@@ -416,16 +432,44 @@ class Packed:
             for chunk in self.chunks
             if chunk.id == id
         ]
-        lines += [_why_out(out) for out in self.report.excluded if out.id == id]
+        value = _value_text(self.report.values.get(id, ()))
+        lines = [line + value for line in lines]
+        lines += [
+            _why_out(out) + (value if out.reason not in _BEFORE_STAGES else "")
+            for out in self.report.excluded
+            if out.id == id
+        ]
         if not lines:
-            known = [chunk.id for chunk in self.chunks] + [out.id for out in self.report.excluded]
-            import difflib
-
-            near = difflib.get_close_matches(str(id), known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            message = f"no chunk has the id {shown(id)}{hint}"
-            raise InvalidParameter(message, details={"id": id, "suggestion": [*near, None][0]})
+            raise self._unknown(id)
         return "\n".join(lines)
+
+    def value(self, id: str) -> "tuple[ScoreStep, ...]":  # noqa: A002 (as above)
+        """How the chunk came to its current score: a step for each scoring stage that it met.
+
+        Raises INVALID_PARAMETER when no chunk has the id.
+
+        >>> from packer import Chunk, pack
+        >>> from strategies import field, boost, greedy
+        >>> faq = Chunk("We ship.", 0.5, id="faq", metadata={"source": "faq"})
+        >>> [step] = pack([faq], boost(field("source") == "faq", 1.5) | greedy, budget=9).value("faq")
+        >>> step.before, step.after, step.parts
+        (0.5, 0.75, (ScorePart(name='factor', amount=1.5),))
+        """
+        steps = self.report.values.get(id)
+        if steps is None and all(
+            one.id != id for some in (self.chunks, self.report.excluded) for one in some
+        ):
+            raise self._unknown(id)
+        return steps or ()
+
+    def _unknown(self, id_: str) -> InvalidParameter:
+        import difflib
+
+        known = [chunk.id for chunk in self.chunks] + [out.id for out in self.report.excluded]
+        near = difflib.get_close_matches(str(id_), known, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        message = f"no chunk has the id {shown(id_)}{hint}"
+        return InvalidParameter(message, details={"id": id_, "suggestion": [*near, None][0]})
 
     def to_dict(self) -> dict[str, Any]:
         """`{"chunks": [...], "report": {...}}` as plain values that JSON can hold."""
@@ -442,6 +486,23 @@ class Packed:
 def _tokens_text(chunk: PackedChunk) -> str:
     shortened = "" if chunk.original_tokens is None else f" of {chunk.original_tokens}"
     return f"{chunk.tokens}{shortened} tokens"
+
+
+_BEFORE_STAGES = frozenset({Reason.DUPLICATE, Reason.INVALID})
+
+
+def _value_text(steps: "Sequence[ScoreStep]") -> str:
+    """`; value 0.6 -> 1.9 by lexical(1.0) (score 0.9, bm25 1)`; nothing where none changed it."""
+    changes = [step for step in steps if step.before != step.after]
+    if not changes:
+        return ""
+    told = [f"-> {step.after:.4g} by {step.stage}{_parts_text(step)}" for step in changes]
+    return " ".join([f"; value {changes[0].before:.4g}", *told])
+
+
+def _parts_text(step: "ScoreStep") -> str:
+    parts = ", ".join(f"{part.name} {part.amount:.4g}" for part in step.parts)
+    return f" ({parts})" if parts else ""
 
 
 def _why_out(out: Exclusion) -> str:

@@ -132,6 +132,27 @@ def report_adds_up(chunks: Sequence[Chunk], packed: Packed) -> None:
     assert " | ".join(trace.stage for trace in report.stages) == report.policy
 
 
+def values_tell_the_way_of_each_score(chunks: Sequence[Chunk], packed: Packed) -> None:
+    """The steps of a chunk lead from the score that it came with from one stage to the next; what
+    a stage adds up to a score are its parts.
+    """
+    came = collections.defaultdict(set)
+    for at, chunk in enumerate(chunks):
+        came[f"chunk-{at}" if chunk.id is None else chunk.id].add(chunk.score)
+    texts = [trace.stage for trace in packed.report.stages]
+    for id_, steps in packed.report.values.items():
+        assert packed.value(id_) == steps
+        assert steps[0].before in came.get(id_, {chunk.score for chunk in chunks})  # a made id
+        for before, after in itertools.pairwise(steps):
+            assert before.after == after.before
+            assert texts.index(before.stage) <= len(texts) - 1 - texts[::-1].index(after.stage)
+        for step in steps:
+            if step.stage.startswith(("lexical", "neighbours", "blend")):
+                total = math.fsum(part.amount for part in step.parts)
+                most = max(abs(part.amount) for part in step.parts)
+                assert math.isclose(total, step.after, rel_tol=1e-12, abs_tol=1e-12 * most)
+
+
 def order_of_input_is_no_matter(one: Packed, other: Packed) -> None:
     """Two calls that differ in the order of the input alone pack the same in the same order, and
     exclude the same for the same reasons.  (For distinct scores and given ids.)

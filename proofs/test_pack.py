@@ -66,6 +66,11 @@ def test_report_adds_up(request: Request) -> None:
     laws.report_adds_up(request.chunks, request.packed())
 
 
+@given(untidy)
+def test_values_tell_the_way_of_each_score(request: Request) -> None:
+    laws.values_tell_the_way_of_each_score(request.chunks, request.packed())
+
+
 # `max_candidates` is about input order; scoring may make equal scores, which input order
 # decides; `knapsack` has a law of its own, and a function may look at the order.
 of_the_set = policies(

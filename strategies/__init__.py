@@ -42,13 +42,14 @@ if TYPE_CHECKING:
     )
     from .scoring import boost, decay, normalize
     from .shrinking import shrink, variants
-    from .signals import lexical, neighbours
+    from .signals import blend, lexical, neighbours
     from .trimming import trim
     from .versions import current, fresh, latest
 
 __all__ = [
     "CATALOG",
     "Context",
+    "blend",
     "boost",
     "by_score",
     "cap",
@@ -120,6 +121,7 @@ _HOMES: Final = {
     "normalize": "scoring",
     "shrink": "shrinking",
     "variants": "shrinking",
+    "blend": "signals",
     "lexical": "signals",
     "neighbours": "signals",
     "trim": "trimming",

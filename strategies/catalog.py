@@ -24,7 +24,7 @@ from .orders import (
 )
 from .scoring import boost, decay, normalize
 from .shrinking import shrink
-from .signals import lexical, neighbours
+from .signals import blend, lexical, neighbours
 from .trimming import trim
 from .versions import current, fresh, latest
 
@@ -47,6 +47,7 @@ CATALOG: Final[Catalog] = MappingProxyType(
         "normalize": normalize,
         "lexical": lexical,
         "neighbours": neighbours,
+        "blend": blend,
         # shorter texts
         "shrink": shrink,
         "trim": trim,

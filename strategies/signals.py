@@ -1,23 +1,30 @@
 """Signals of worth beyond retrieval's score: the query's words, the neighbours, further scores."""
 
 from collections import deque
-from collections.abc import Sequence
-from typing import Any, Final, final
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final, Literal, TypeAlias, final
 
 import attrs
 import numpy as np
 
 from packer.algebra import Scoring
-from packer.arrays import Floats, sealed
+from packer.arrays import Floats, Ints
 from packer.errors import InvalidParameter
 from packer.numbers import is_finite
-from packer.parameters import choice, count, number
+from packer.parameters import choice, count, number, weights
 from packer.pool import Pool
 from packer.terms import LANGUAGES, Counts, counted, query_terms
 
-from .scales import minmax, refuse_negative
+from .scales import minmax, rank, refuse_negative, zscore
 
-__all__ = ["lexical", "neighbours"]
+__all__ = ["blend", "lexical", "neighbours"]
+
+Scale: TypeAlias = Literal["minmax", "zscore", "rank"]
+SCALES: Final[Mapping[str, Callable[[Floats], Floats]]] = MappingProxyType(
+    {"minmax": minmax, "zscore": zscore, "rank": rank}
+)
+"""What a score of another kind is brought to before it is added."""
 
 
 # -- the words of the query -----------------------------------------------------------------
@@ -119,7 +126,7 @@ class Neighbours(Scoring):
         with np.errstate(over="ignore"):  # rescore refuses what is not finite
             share = self.weight * near
             return pool.rescore(
-                pool.scores + share, parts={"score": pool.scores, "neighbours": sealed(share)}
+                pool.scores + share, parts={"score": pool.scores, "neighbours": share}
             )
 
 
@@ -178,3 +185,78 @@ def neighbours(weight: float = 0.5, *, width: int = 2) -> Scoring:
     [0.625, 0.875, 0.5, 0.5]
     """
     return Neighbours(weight, width=width)
+
+
+# -- further scores -------------------------------------------------------------------------
+
+
+@final
+@attrs.frozen(repr=False)
+class Blend(Scoring):
+    name = "blend"
+    weights: tuple[tuple[str, float], ...] = weights()
+    scale: Scale = choice(tuple(SCALES), default="minmax", kw_only=True)
+
+    def __call__(self, pool: Pool, /) -> Pool:
+        scaled = SCALES[self.scale]
+        parts = {"score": scaled(pool.scores)}
+        with np.errstate(over="ignore", invalid="ignore"):  # rescore refuses what is not finite
+            for key, weight in self.weights:
+                if key == "score":
+                    parts[key] = weight * parts[key]
+                    continue
+                values, missing = _numbers(pool, key)
+                if len(missing):
+                    pool = _warn_missing(pool, key, missing)
+                parts[key] = weight * scaled(values) if len(missing) < len(pool) else 0.0 * values
+            total = np.zeros(len(pool))
+            for part in parts.values():
+                total += part
+        return pool.rescore(total, parts=parts)
+
+
+def _numbers(pool: Pool, key: str) -> tuple[Floats, Ints]:
+    """The values of a key, the lowest where there is no finite number; and these rows."""
+    column = pool.column(key)
+    known = np.array([is_finite(value) for value in column], np.bool_)
+    values = np.zeros(len(pool))
+    values[known] = [float(value) for value in column if is_finite(value)]  # type: ignore[arg-type]
+    if known.any():
+        values[~known] = values[known].min()
+    return values, np.flatnonzero(~known)
+
+
+def _warn_missing(pool: Pool, key: str, missing: Ints) -> Pool:
+    if len(missing) == len(pool):
+        message = f"no chunk has a finite number as {key!r}, so it adds nothing"
+    else:
+        message = (
+            f"{len(missing)} of {len(pool)} chunks have no finite number as {key!r}; they count as "
+            "the lowest that there is"
+        )
+    return pool.warn("missing-scores", message, missing.tolist())
+
+
+def blend(*, scale: Scale = "minmax", **weights: float) -> Scoring:
+    """Add further scores that chunks carry in their metadata, each on the same scale.
+
+    ``blend(dense=0.5, rerank=2.0)``: the new score is that of the chunk, weighing 1, and `weight`
+    times the number under each key; `score` as a key gives the chunk's own score another weight.
+    Before they are added all are brought to one `scale` over the pool: "minmax" to 0..1, "zscore"
+    to a mean of 0 and a deviation of 1, "rank" to (n - number of better) / n, which forgets how
+    far apart they are, as reciprocal ranks do.  Weights are finite; below 0 they count against.
+    Keys that are no Python names: ``blend(**{"doc score": 0.5})``, in text too.  O(n) a key,
+    "rank" O(n log n).
+
+    A chunk without a finite number under a key counts as the lowest that there is, as one that
+    this retriever did not return, with the warning `missing-scores`; where no chunk has one, the
+    key adds nothing.
+
+    >>> chunks = [{"dense": 0.2, "rerank": 7.5}, {"dense": 0.6, "rerank": -2.5}]
+    >>> pool = Pool.from_arrays([0.5, 0.7], [1, 1], metadata=chunks)
+    >>> blend(dense=0.5, rerank=2.0)(pool).scores.tolist()
+    [2.0, 1.5]
+    >>> blend(rerank=1, scale="rank")
+    blend(rerank=1.0, scale="rank")
+    """
+    return Blend(weights, scale=scale)  # type: ignore[arg-type]  # the field makes a tuple

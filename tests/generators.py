@@ -278,6 +278,13 @@ def _key_names(parameter: str, *, wide: bool) -> Values:
     return usual | ODD_TEXT if wide else usual
 
 
+def _weights(*, wide: bool) -> Values:
+    keys = st.sampled_from(("year", "position", "score", "status", "nowhere"))
+    names = keys | ODD_TEXT if wide else keys
+    every = _numbers(-math.inf, math.inf, None, wide=wide)
+    return st.dictionaries(names, every, min_size=1, max_size=3)
+
+
 DOMAINS: Final[Mapping[str, Callable[[Any, str, bool], Values]]] = {
     "number": lambda limits, name, wide: _numbers(*limits, wide=wide),
     "count": lambda limits, name, wide: st.integers(0, 2**63 - 1 if wide else 13),
@@ -292,6 +299,7 @@ DOMAINS: Final[Mapping[str, Callable[[Any, str, bool], Values]]] = {
         conditions(wide=wide), min_size=1, max_size=3
     ),
     "duration": lambda limits, name, wide: _durations(wide=wide),
+    "weights": lambda limits, name, wide: _weights(wide=wide),
     "ids": lambda limits, name, wide: st.lists(
         ODD_TEXT if wide else st.integers(0, 14).map("c{}".format), max_size=5
     ),
@@ -403,6 +411,8 @@ def stages(draw: Draw, word: str, *, wide: bool = False) -> Any:
         value = draw(_arguments(word, parameter.name, wide=wide))
         if parameter.kind is parameter.VAR_POSITIONAL:
             arguments.extend(value)
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            keywords |= value
         else:
             keywords[parameter.name] = value
     return cast("Callable[..., Any]", made)(*arguments, **keywords)
@@ -424,6 +434,7 @@ def policies(
 ) -> Policy:
     """Up to three filters, a selector, and an order or none, of these words."""
     steps = draw(st.lists(some_stage(filters, wide=wide), max_size=3))
+    steps.sort(key=lambda step: step.name == "blend")  # below 0, which some others refuse
     steps.append(draw(some_stage(selectors, wide=wide)))
     if draw(st.booleans()):
         steps.append(draw(some_stage(orders, wide=wide)))

@@ -1,7 +1,8 @@
 """The slow, obvious twins of the signals: one text, one word, one pair at a time."""
 
 import math
-from collections.abc import Callable, Sequence
+import statistics
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 
@@ -39,8 +40,34 @@ def neighbours(
     return found
 
 
-def scaled(
-    values: Sequence[float], scale: Callable[[float, Sequence[float]], float]
+def minmax(values: Sequence[float]) -> list[float]:
+    low, high = min(values), max(values)
+    return [(value - low) / (high - low) if high > low else 1.0 for value in values]
+
+
+def zscore(values: Sequence[float]) -> list[float]:
+    mean, spread = statistics.fmean(values), statistics.pstdev(values)
+    return [(value - mean) / spread if max(values) > min(values) else 0.0 for value in values]
+
+
+def rank(values: Sequence[float]) -> list[float]:
+    return [sum(other <= value for other in values) / len(values) for value in values]
+
+
+def blend(
+    scores: Sequence[float],
+    columns: Mapping[str, Sequence[float | None]],
+    weights: Mapping[str, float],
+    scale: Callable[[Sequence[float]], list[float]],
 ) -> list[float]:
-    """Each value on a scale of all."""
-    return [scale(value, values) for value in values]
+    """The chunk's own score weighs 1 or what "score" says; None is the lowest of its column."""
+    total = [weights.get("score", 1.0) * score for score in scale(scores)]
+    for key, column in columns.items():
+        known = [value for value in column if value is not None]
+        if known:
+            full = [min(known) if value is None else value for value in column]
+            total = [
+                before + weights[key] * more
+                for before, more in zip(total, scale(full), strict=True)
+            ]
+    return total

@@ -271,6 +271,33 @@ def test_explain_of_a_chunk_that_is_in_shows_where_it_was_chosen_and_put(small: 
     )
 
 
+def test_explain_shows_what_each_scoring_stage_made_of_the_score(small: str) -> None:
+    policy = "lexical() | normalize() | greedy"
+    found = run("explain", small, "c", "-b", "75", "-p", policy, "--query", "gamma", columns=200)
+    assert found.stdout == (
+        "c is in at position 1 of 2: score 0.4, 10 tokens, chosen by greedy; value 0.4 -> 1 by "
+        "lexical(1.0) (score 0, bm25 1)\n"
+        "   stage                chunks in  out  this chunk\n"
+        "+  lexical(1.0)                 4    4  score 0.4 -> 1: score 0, bm25 1\n"
+        '+  normalize("minmax")          4    4  score 1 -> 1\n'
+        "+  greedy                       4    2  chosen: score 1, 10 tokens\n"
+    )
+
+
+def test_the_table_of_a_policy_that_scores_has_the_values(small: str) -> None:
+    call = ("pack", small, "-b", "75", "-f", "table", "-q")
+    scored = run(*call, "-p", "lexical() | greedy", "--query", "gamma").stdout
+    assert re.search(r"# +id +score +value +tokens +text\n", scored)
+    assert re.search(r"\n1 +c +0\.4 +1 +10 +gamma", scored)
+    assert re.search(r"# +id +score +tokens +text\n", run(*call, "-p", "greedy").stdout)
+
+
+def test_a_policy_that_needs_a_query_says_so(small: str) -> None:
+    found = run("pack", small, "-b", "75", "-p", "lexical() | greedy")
+    assert found.exit_code == 2
+    assert "lexical(1.0) matches the words of the query, and this call has none" in found.stderr
+
+
 def test_explain_tells_two_stages_with_the_same_text_apart(small: str) -> None:
     policy = 'threshold(0.5) | normalize("minmax") | threshold(0.5) | greedy'
     # d has 0.7 of 0.7..0.9, which becomes 0
@@ -331,6 +358,9 @@ def test_every_stage_has_a_signature_a_role_and_one_line() -> None:
     assert ushape.summary == (
         "The best at the edges: ranks 0, 2, 4 ... from the front, 1, 3, 5 ... from the back, "
         "by score."
+    )
+    assert listed["blend"].signature == (
+        'blend(*, scale: minmax|zscore|rank = "minmax", **weights: float)'
     )
     assert decay.signature == 'decay(half_life: duration, *, at: str = "timestamp")'
     assert (decay.role, listed["threshold"].role) == ("scoring", "filter")

@@ -232,6 +232,13 @@ def test_a_fault_has_its_line_column_and_suggestion(
         ("where(a is 3) | greedy", "a cannot be compared like this"),
         ("where(a == 1 and b) | greedy", 'b is no condition; compare a key, as in status == "cur'),
         ("where((a == 1) | (b == 2)) | greedy", "joins conditions as code does; write and, or, no"),
+        ("blend", "line 1, column 1: blend is called; write blend(key=1.0)"),
+        ("blend(**3) | greedy", "column 9: 3 after ** is no mapping; write **{"),
+        ("blend(**{3: 1.0}) | greedy", "{3: 1.0} after ** is no mapping; write **{"),
+        ('blend(a=1, **{"a": 2}) | greedy', "column 12: blend has 'a' twice"),
+        ('top(**{"n": 2}) | greedy', "top has no parameter None; it takes n"),
+        ("blend(a=b) | greedy", "b is no literal"),
+        ('blend(a="x") | greedy', "line 1, column 1: blend: a is 'x'; give a finite number"),
         ("", "line 1, column 1: the policy is empty"),
     ],
 )

@@ -322,6 +322,7 @@ def test_the_report_as_a_dict_has_plain_values() -> None:
                 "metadata": {},
             },
         ],
+        "values": {},
         "stages": [
             {"stage": stage, "chunks_in": a, "chunks_out": b, "tokens_in": c, "tokens_out": d}
             for stage, a, b, c, d in [

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from packer import Chunk, Packer, PackError, Pool, pack
 from packer.bm25 import bm25
 from packer.terms import counted, folded, query_terms, split
-from strategies import greedy, lexical, neighbours, normalize, parse, recommended, top
+from strategies import blend, greedy, lexical, neighbours, normalize, parse, recommended, top
 from tests import naive_signals
 from tests.generators import NOW, POSITIVE, QUERY, TEXTS, chunk_lists
 
@@ -202,6 +202,110 @@ def test_neighbours_refuses_negative_scores() -> None:
         "neighbours adds a share of the neighbours' scores, and chunk 'chunk-1' has the negative "
         'score -0.25; put normalize("minmax") or normalize("sigmoid") before it'
     )
+
+
+# -- blend ----------------------------------------------------------------------------------
+
+COLUMNS = st.lists(
+    st.tuples(
+        st.sampled_from((0.0, 0.5, 1.0)) | st.floats(-3, 3, allow_subnormal=False),
+        st.none() | st.sampled_from((0.0, 7.5, -2.5)) | st.floats(-9, 9, allow_subnormal=False),
+        st.none() | st.integers(-3, 3),
+    ),
+    min_size=1,
+    max_size=10,
+)
+
+
+@pytest.mark.parametrize("scale", ["minmax", "zscore", "rank"])
+@given(COLUMNS, st.floats(-2, 2), st.floats(-2, 2), st.none() | st.floats(0, 2))
+def test_blend_adds_each_score_on_its_scale(
+    scale: Any, rows: list[Any], dense: float, sparse: float, own: float | None
+) -> None:
+    scores, denses, sparses = zip(*rows, strict=True)
+    metadata = [{"dense": one, "sparse": other} for _, one, other in rows]
+    weights: dict[str, Any] = {"dense": dense, "sparse": sparse}
+    weights |= {} if own is None else {"score": own}
+    pool = Pool.from_arrays(scores, [1] * len(rows), metadata=metadata)
+    after = blend(scale=scale, **weights)(pool)
+    naive = getattr(naive_signals, scale)
+    columns = {"dense": denses, "sparse": sparses}
+    expected = naive_signals.blend(scores, columns, weights, naive)
+    assert after.scores.tolist() == pytest.approx(expected, rel=1e-7, abs=1e-7)
+
+
+def test_blend_by_hand() -> None:
+    metadata: list[dict[str, object]] = [{"a": 1, "b": 10}, {"a": 3, "b": 30}, {"a": 2, "b": 30}]
+    pool = Pool.from_arrays([0.5, 0.25, 0.0], [1, 1, 1], metadata=metadata)
+    assert blend(a=1, b=0.5)(pool).scores.tolist() == [1.0, 2.0, 1.0]
+    assert blend(a=1, score=0)(pool).scores.tolist() == [0.0, 1.0, 0.5]
+    assert blend(b=-1, scale="rank")(pool).scores.tolist() == [
+        1 - 1 / 3,
+        2 / 3 - 1,
+        1 / 3 - 1,
+    ]
+    assert blend(b=1, score=0, scale="zscore")(pool).scores.tolist() == pytest.approx(
+        [-math.sqrt(2), math.sqrt(0.5), math.sqrt(0.5)], rel=1e-15
+    )
+
+
+@pytest.mark.parametrize("value", [None, math.nan, math.inf, "3", True, 10**400])
+def test_without_a_finite_number_a_chunk_counts_as_the_lowest(value: Any) -> None:
+    metadata = [{"a": 5}, {"a": value}, {"a": 2}]
+    pool = Pool.from_arrays([0.5, 0.5, 0.5], [1, 1, 1], metadata=metadata)
+    after = blend(a=1)(pool)
+    assert after.scores.tolist() == [2.0, 1.0, 1.0]
+    assert [(one.code, one.ids) for one in after.warnings[1:]] == [("missing-scores", ("chunk-1",))]
+    assert after.warnings[1].message == (
+        "1 of 3 chunks have no finite number as 'a'; they count as the lowest that there is"
+    )
+
+
+@pytest.mark.parametrize("scale", ["minmax", "zscore", "rank"])
+def test_a_key_that_no_chunk_has_adds_nothing(scale: Any) -> None:
+    pool = Pool.from_arrays([0.25, 0.5], [1, 1])
+    after = blend(a=1, scale=scale)(pool)
+    assert after.scores.tolist() == blend(score=1, scale=scale)(pool).scores.tolist()
+    assert after.warnings[0].message == "no chunk has a finite number as 'a', so it adds nothing"
+
+
+@pytest.mark.parametrize("weight", [math.nan, math.inf, True, "1", None])
+def test_blend_refuses_a_weight_that_is_not_finite(weight: Any) -> None:
+    with pytest.raises(PackError, match=r"^blend: a is .*; give a finite number, the weight of"):
+        blend(a=weight)
+
+
+def test_blend_needs_a_key() -> None:
+    with pytest.raises(PackError, match="give at least one key and its weight, as in blend"):
+        blend()
+    with pytest.raises(PackError, match="weights is ''; give the name of a metadata key"):
+        blend(**{"": 1.0})
+
+
+def test_blend_is_the_same_in_any_order_of_its_keys() -> None:
+    assert blend(a=1, b=2) == blend(b=2, a=1)
+    assert hash(blend(a=1, b=2)) == hash(blend(b=2, a=1))
+
+
+ODD_KEYS: dict[str, Any] = {"doc score": 1}
+NO_KEYWORDS: dict[str, Any] = {"class": 1, "größe": 2}
+
+
+@pytest.mark.parametrize(
+    ("stage", "text"),
+    [
+        (blend(b=1, a=0.5), "blend(a=0.5, b=1.0)"),
+        (blend(a=1, scale="rank"), 'blend(a=1.0, scale="rank")'),
+        (blend(a=-2, **ODD_KEYS), 'blend(a=-2.0, **{"doc score": 1.0})'),
+        (
+            blend(scale="zscore", **NO_KEYWORDS),
+            'blend(**{"class": 1.0, "größe": 2.0}, scale="zscore")',
+        ),
+    ],
+)
+def test_blend_is_its_text(stage: Any, text: str) -> None:
+    assert str(stage) == text
+    assert parse(f"{text} | greedy") == stage | greedy
 
 
 # -- the default ----------------------------------------------------------------------------

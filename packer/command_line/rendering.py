@@ -18,6 +18,7 @@ from packer.algebra import Policy, steps_of
 from packer.plan import PackedPlan, PlanReport
 from packer.records import Exclusion, Optimality, Packed, PackedChunk, Report, StageTrace
 from packer.selection import Layout, Selection
+from packer.values import ScoreStep
 
 from .output import only, visible
 from .vocabulary import Entry
@@ -46,7 +47,7 @@ def report_table(packed: Packed, show: int) -> RenderableType:
     total = report.selected_count + report.excluded_count
     parts.append(_text(f"In: {report.selected_count:,} of {total:,} chunks", "bold green"))
     if len(packed):
-        parts += [_packed_rows(packed.chunks, show), Text()]
+        parts += [_packed_rows(packed, show), Text()]
     parts.append(_text(f"Out: {report.excluded_count:,}", "bold red"))
     if report.excluded_count:
         parts += [_excluded_rows(report.excluded, show)]
@@ -121,16 +122,19 @@ def _funnel(stages: Sequence[StageTrace]) -> RenderableType:
     return table
 
 
-def _packed_rows(chunks: Sequence[PackedChunk], show: int) -> RenderableType:
-    table = _table(">#", "id", ">score", ">tokens")
+def _packed_rows(packed: Packed, show: int) -> RenderableType:
+    chunks, values = packed.chunks, packed.report.values
+    table = _table(">#", "id", ">score", *([">value"] if values else []), ">tokens")
     table.expand = True
     table.add_column("text", no_wrap=True, overflow="ellipsis", ratio=1)
     shown = chunks[:show] if show else chunks
     for chunk in shown:
+        steps = values.get(chunk.id)
         table.add_row(
             str(chunk.position),
             _id(chunk.id),
             _score(chunk.score),
+            *([_score(steps[-1].after if steps else chunk.score)] if values else []),
             _tokens(chunk),
             _text(" ".join(chunk.content[:SNIPPET].split())),
         )
@@ -202,28 +206,44 @@ def explain_one(packed: Packed, policy: Policy, id_: str) -> RenderableType:
 
     Raises INVALID_PARAMETER when no chunk has the id.
     """
-    packed.why(id_)  # raises for an unknown id
+    steps = packed.value(id_)  # raises for an unknown id
     parts: list[RenderableType] = []
     stages, excluded = packed.report.stages, packed.report.excluded
+    scored = _scored(stages, steps)
     for chunk in packed.chunks:
         if chunk.id == id_:
             why = only(packed, chunks=(chunk,)).why(id_)
-            parts += [_text(why), _way(stages, len(stages), _chosen(chunk, policy)), Text()]
+            told = scored | _chosen(chunk, policy, steps)
+            parts += [_text(why), _way(stages, len(stages), told), Text()]
     for place, stop in zip(range(len(excluded)), _stops(packed.report), strict=True):
         out = excluded[place]
         if out.id == id_:
             why = only(packed, excluded=(out,)).why(id_)
-            ended = {stop: str(out.reason) + _detail(out)}
+            ended = scored | {stop: str(out.reason) + _detail(out)}
             parts += [_text(why), _way(stages, stop, ended), Text()]
     return Group(*parts[:-1])
 
 
-def _chosen(chunk: PackedChunk, policy: Policy) -> dict[int, str]:
+def _scored(stages: Sequence[StageTrace], steps: Sequence[ScoreStep]) -> dict[int, str]:
+    """What the scoring stages made of a chunk's score, by the number of the stage."""
+    told = {}
+    left = list(steps)
+    for place, trace in enumerate(stages):
+        if left and left[0].stage == trace.stage:
+            step = left.pop(0)
+            parts = ", ".join(f"{part.name} {part.amount:.4g}" for part in step.parts)
+            words = f"score {step.before:.4g} -> {step.after:.4g}"
+            told[place] = words + (f": {parts}" if parts else "")
+    return told
+
+
+def _chosen(chunk: PackedChunk, policy: Policy, steps: Sequence[ScoreStep]) -> dict[int, str]:
     """What the selector and the order did with a packed chunk."""
     told = {}
+    score = steps[-1].after if steps else chunk.score
     for place, step in enumerate(steps_of(policy)):
         if step.gives is Selection:
-            told[place] = f"chosen: score {chunk.score:.6g}, {chunk.tokens:,} tokens"
+            told[place] = f"chosen: score {score:.6g}, {chunk.tokens:,} tokens"
         elif step.gives is Layout:
             told[place] = f"at position {chunk.position}"
     return told

@@ -108,6 +108,9 @@ def _constant_docs(module: str) -> Mapping[str, str]:
 # -- signatures -----------------------------------------------------------------------------
 
 
+_STARS: Final[Mapping[Any, str]] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+
+
 def _parameters(make: Callable[..., Any]) -> list[inspect.Parameter]:
     return list(inspect.signature(make, eval_str=True).parameters.values())
 
@@ -120,8 +123,8 @@ def _arguments(make: Callable[..., Any]) -> str:
         if parameter.kind is parameter.KEYWORD_ONLY and not bare_star:
             written.append("*")
             bare_star = True
-        star = "*" if parameter.kind is parameter.VAR_POSITIONAL else ""
-        bare_star = bare_star or bool(star)
+        star = _STARS.get(parameter.kind, "")
+        bare_star = bare_star or star == "*"
         text = f"{star}{parameter.name}: {_type_text(parameter.annotation)}"
         if parameter.default is not parameter.empty:
             text += f" = {_literal_text(parameter.default)}"
