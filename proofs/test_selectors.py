@@ -35,7 +35,7 @@ def test_reasons_are_true(word: str, data: st.DataObject) -> None:
     laws.reasons_are_true(*data.draw(trials(word)))
 
 
-@pytest.mark.parametrize("word", ["greedy", "density", "mmr"])
+@pytest.mark.parametrize("word", ["greedy", "density", "mmr", "coverage"])
 @given(data=st.data())
 def test_selector_fills_up(word: str, data: st.DataObject) -> None:
     laws.selector_fills_up(*data.draw(trials(word)))

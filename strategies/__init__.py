@@ -26,7 +26,9 @@ from .mmr import mmr
 if TYPE_CHECKING:
     from .catalog import CATALOG
     from .constraints import cap, distinct, exclusive, needs, pin, quota
+    from .covering import coverage
     from .defaults import recommended
+    from .determinantal import dpp
     from .filters import max_candidates, threshold, top, where
     from .fusion import fuse
     from .options import from_options
@@ -54,6 +56,7 @@ __all__ = [
     "by_score",
     "cap",
     "chronological",
+    "coverage",
     "current",
     "custom",
     "decay",
@@ -61,6 +64,7 @@ __all__ = [
     "density",
     "distinct",
     "document",
+    "dpp",
     "exclusive",
     "field",
     "fresh",
@@ -101,6 +105,8 @@ _HOMES: Final = {
     "needs": "constraints",
     "pin": "constraints",
     "quota": "constraints",
+    "coverage": "covering",
+    "dpp": "determinantal",
     "recommended": "defaults",
     "max_candidates": "filters",
     "threshold": "filters",

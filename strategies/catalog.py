@@ -6,8 +6,10 @@ from typing import Final
 from packer.dsl import Catalog
 
 from .constraints import cap, distinct, exclusive, needs, pin, quota
+from .covering import coverage
 from .custom import custom
 from .dedup import dedup
+from .determinantal import dpp
 from .filters import max_candidates, threshold, top, where
 from .greedy import density, greedy, prefix
 from .knapsack import knapsack
@@ -63,6 +65,8 @@ CATALOG: Final[Catalog] = MappingProxyType(
         "prefix": prefix,
         "density": density,
         "mmr": mmr,
+        "coverage": coverage,
+        "dpp": dpp,
         "knapsack": knapsack,
         "custom": custom,
         # orders

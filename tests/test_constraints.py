@@ -26,10 +26,12 @@ from packer import (
 from strategies import (
     CATALOG,
     cap,
+    coverage,
     custom,
     dedup,
     density,
     distinct,
+    dpp,
     exclusive,
     field,
     greedy,
@@ -57,6 +59,8 @@ SELECTORS: list[Selector] = [
     density,
     prefix,
     mmr(0.6),
+    coverage(0.4, cost_power=1.0),
+    dpp(0.4),
     knapsack,
     custom(lambda chunks, _: chunks[::-1]),
 ]

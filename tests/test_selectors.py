@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from packer import Chunk, Packed, PackError, Policy, Pool, Reason, pack
-from strategies import density, greedy, knapsack, mmr, normalize, prefix
+from strategies import coverage, density, greedy, knapsack, mmr, normalize, prefix
 from strategies.greedy import fill
 
-SELECTORS: list[Policy] = [greedy, prefix, density, mmr(), mmr(0.0), mmr(1.0), knapsack]
+SELECTORS: list[Policy] = [greedy, prefix, density, mmr(), mmr(0.0), mmr(1.0), coverage(), knapsack]
 
 
 def run(policy: Policy, budget: int, *rows: tuple[float, int], **call: Any) -> Packed:
@@ -55,14 +55,18 @@ def test_free_chunks_are_all_in_beside_a_full_budget(policy: Policy) -> None:
     assert sorted(ids(packed)) == ["c0", "c1", "c2"]
 
 
-@pytest.mark.parametrize("policy", [greedy, prefix, density, mmr(1.0), knapsack], ids=repr)
+@pytest.mark.parametrize(
+    "policy", [greedy, prefix, density, mmr(1.0), coverage(), knapsack], ids=repr
+)
 @pytest.mark.parametrize("scale", [1e-300, 1e-9, 1.0, 1e9, 1e300])
 def test_the_scale_of_the_scores_does_not_matter(policy: Policy, scale: float) -> None:
     packed = run(policy, 20, *((scale * score, 10) for score in (0.25, 0.875, 0.5)))
     assert ids(packed) == ["c1", "c2"]
 
 
-@pytest.mark.parametrize("policy", [greedy, prefix, density, mmr(1.0), knapsack], ids=repr)
+@pytest.mark.parametrize(
+    "policy", [greedy, prefix, density, mmr(1.0), coverage(), knapsack], ids=repr
+)
 def test_all_tied_chunks_are_taken_in_input_order(policy: Policy) -> None:
     packed = run(policy, 20, *[(0.5, 10)] * 4)
     assert ids(packed) == ["c0", "c1"]

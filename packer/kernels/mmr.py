@@ -9,7 +9,7 @@ comparison at a time, and only until it falls behind the next.
 import numpy as np
 import numpy.typing as npt
 
-from . import cosine, trigrams
+from . import cosine, queue, trigrams
 from ._jit import kernel
 from .rules import KEEP, PROBE, Ints, Rules, admit, free, started
 
@@ -114,7 +114,7 @@ def _select(
             bound[row] = lambda_ * scores[row] - (1.0 - lambda_) * nearest[row]
     root = int(np.int64(0))
     for at in range(size // 2 - 1, -1, -1):
-        _sink(heap, at, size, bound, scores)
+        queue.sink(heap, at, size, bound, scores)
 
     marks = np.zeros(trigrams.vocabulary(indptr, grams), np.int32)
     while size > 0:
@@ -128,7 +128,7 @@ def _select(
             for k in range(rival_at[row], rival_at[row + 1]):
                 addable &= not taken[rivals[k]]
         if addable and seen[row] < picked:
-            rival = _rival(heap, size, bound, scores)
+            rival = queue.rival(heap, size, bound, scores)
             has_marks = False
             while seen[row] < picked:
                 other = chosen[seen[row]]
@@ -144,7 +144,7 @@ def _select(
                 if similarity > nearest[row]:
                     nearest[row] = similarity
                     bound[row] = lambda_ * scores[row] - (1.0 - lambda_) * similarity
-                    if rival >= 0 and _before(rival, row, bound, scores):
+                    if rival >= 0 and queue.before(rival, row, bound, scores):
                         break
         else:
             if addable:
@@ -156,55 +156,5 @@ def _select(
                         picked += 1
             size -= 1
             heap[0] = heap[size]
-        _sink(heap, root, size, bound, scores)
+        queue.sink(heap, root, size, bound, scores)
     return chosen[start.size : picked], compared
-
-
-@kernel
-def _before(
-    a: int, b: int, bound: npt.NDArray[np.float64], scores: npt.NDArray[np.float64]
-) -> bool:
-    """Whether row a goes before row b: greater bound, then higher score, then lower row."""
-    if bound[a] != bound[b]:
-        return bool(bound[a] > bound[b])
-    if scores[a] != scores[b]:
-        return bool(scores[a] > scores[b])
-    return a < b
-
-
-@kernel
-def _rival(
-    heap: npt.NDArray[np.int64],
-    size: int,
-    bound: npt.NDArray[np.float64],
-    scores: npt.NDArray[np.float64],
-) -> int:
-    """The row that is next after the top of the heap, -1 if there is none."""
-    if size < 2:
-        return -1
-    if size > 2 and _before(heap[2], heap[1], bound, scores):
-        return int(heap[2])
-    return int(heap[1])
-
-
-@kernel
-def _sink(
-    heap: npt.NDArray[np.int64],
-    at: int,
-    size: int,
-    bound: npt.NDArray[np.float64],
-    scores: npt.NDArray[np.float64],
-) -> None:
-    """Move the row at `at` down to its place in ``heap[:size]``. O(log n)."""
-    row = heap[at]
-    while True:
-        child = 2 * at + 1
-        if child >= size:
-            break
-        if child + 1 < size and _before(heap[child + 1], heap[child], bound, scores):
-            child += 1
-        if not _before(heap[child], row, bound, scores):
-            break
-        heap[at] = heap[child]
-        at = child
-    heap[at] = row
