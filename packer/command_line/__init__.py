@@ -8,6 +8,7 @@
     progress.py    a bar on the terminal when something takes more than a second
     output.py      the two streams: bytes for programs, safe text for eyes
     evaluation.py  the command eval
+    tuning.py      the command tune
     answering.py   what every command does around its work
     counters.py    token counters by name
     app.py         the commands

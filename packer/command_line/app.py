@@ -37,6 +37,7 @@ from .rendering import (
     stage_table,
 )
 from .templates import read_template
+from .tuning import tune_command
 from .vocabulary import entries
 
 __all__ = ["app", "run"]
@@ -491,3 +492,4 @@ def check(
 
 
 app.command("eval")(eval_command)
+app.command("tune")(tune_command)

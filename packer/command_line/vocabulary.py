@@ -108,7 +108,10 @@ def _constant_docs(module: str) -> Mapping[str, str]:
 # -- signatures -----------------------------------------------------------------------------
 
 
-_STARS: Final[Mapping[Any, str]] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+_STARS: Final[Mapping[Any, str]] = {
+    inspect.Parameter.VAR_POSITIONAL: "*",
+    inspect.Parameter.VAR_KEYWORD: "**",
+}
 
 
 def _parameters(make: Callable[..., Any]) -> list[inspect.Parameter]:

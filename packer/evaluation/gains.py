@@ -62,18 +62,18 @@ def lower_bounds(differences: Floats, group: Ints) -> Floats:
     return mean_of_groups(differences, group) - np.sqrt(_error(differences, group))
 
 
-def gain_of(gains: Floats, part: Ints, group: Ints, own: Floats) -> Gain:
+def gain_of(gains: Floats, group: Ints, own: Floats, choices: Floats) -> Gain:
     """The gain from those of each query, held back once in each round.
 
-    `gains` float64[rounds, queries]; `part` int64[rounds, queries], the part in which a query was
-    held back; `own` float64[queries], the gains of the last choice on the queries that it was made
-    by.  The error has two sources: that of a mean of so many queries (at least as large as with
-    `own`, so that a choice which no part made is not taken for certain), and that another choice
-    might have been made, which shows in parts that differ by more than their queries do.
+    `gains` float64[rounds, queries]; `own` float64[queries], the gains of the last choice on the
+    queries that it was made by; `choices` float64[c], the mean gains on all queries of what was
+    chosen when parts were held back.  The error has two sources: that of a mean of so many queries
+    (at least as large as with `own`, so that a choice which no part made is not taken for
+    certain), and that another choice might have been made, which is what `choices` differ by.
     """
     value = float(mean_of_groups(gains, group).mean())
     error = max(float(_error(gains, group).mean()), float(_error(own, group)))
-    choice = _error_of_choice(gains, part)
+    choice = float(choices.var(ddof=1)) if len(choices) > 1 else 0.0
     quantile = _quantile(gains.shape[1] - 1)
     of_mean = quantile * math.sqrt(error + choice)
     of_new = quantile * math.sqrt(2.0 * error + choice)
@@ -97,19 +97,6 @@ def _error(values: Floats, group: Ints) -> Floats:
     return np.asarray(total / len(numbers) ** 2, np.float64)
 
 
-def _error_of_choice(gains: Floats, part: Ints) -> float:
-    """By how much the variance between parts is above that which their queries explain."""
-    means, explained = [], []
-    for row, parts in zip(gains, part, strict=True):
-        for number in np.unique(parts):
-            own = row[parts == number]
-            means.append(own.mean())
-            explained.append(row.var(ddof=1) / len(own))
-    if len(means) < 2:
-        return 0.0
-    return max(0.0, float(np.var(means, ddof=1) - np.mean(explained)))
-
-
 def _quantile(freedom: int) -> float:
     """The 97.5 % quantile of Student's t (Abramowitz and Stegun 26.7.5).
 
@@ -117,4 +104,10 @@ def _quantile(freedom: int) -> float:
     (2.23, 2.0)
     """
     z, v = NORMAL, float(max(freedom, 1))
-    return z + (z**3 + z) / (4 * v) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2)
+    terms = (
+        z,
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+    )
+    return sum(term / v**power for power, term in enumerate(terms))

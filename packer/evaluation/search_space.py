@@ -2,7 +2,7 @@
 
     scoring     as it is, or lexical(0.5 | 1 | 2), then nothing or neighbours(0.25 | 0.5 | 1)
     filter      none, dedup(0.95), dedup(0.9)
-    selector    greedy, mmr(0.9 | 0.8), coverage(0.7), dpp(0.8)
+    selector    greedy, mmr(0.9 | 0.8), and without a filter coverage(0.7), dpp(0.8)
 
 and, fitted to the labels that it is given, for each of three scorings
 
@@ -12,6 +12,7 @@ The numbers are few and far apart on purpose: with some dozen queries, finer ste
 what happens to suit them.  A stage that the catalog does not have is left out.
 """
 
+import operator
 from collections.abc import Sequence
 from functools import reduce
 from itertools import product
@@ -26,6 +27,7 @@ from packer.arrays import Floats, Ints
 from packer.dsl import parse_stage
 from packer.errors import PackError
 from packer.pool import Pool
+from packer.selection import Selection
 from strategies import CATALOG, parse
 
 from .cases import Case
@@ -37,7 +39,9 @@ __all__ = ["FITTED", "Fitted", "Scored", "grid"]
 LEXICAL: Final = ("", "lexical(1.0)", "lexical(0.5)", "lexical(2.0)")
 NEIGHBOURS: Final = ("", "neighbours(0.5)", "neighbours(0.25)", "neighbours(1.0)")
 FILTERS: Final = ("", "dedup(0.95)", "dedup(0.9)")
-SELECTORS: Final = ("greedy", "mmr(0.9)", "mmr(0.8)", "coverage(0.7)", "dpp(0.8)")
+SELECTORS: Final = ("greedy", "mmr(0.9)", "mmr(0.8)")
+DIVERSE: Final = ("coverage(0.7)", "dpp(0.8)")
+"""Selectors that see near-duplicates by themselves."""
 
 SCALE: Final = 'normalize("minmax")'
 """Stands before `neighbours` where `lexical`, which scales by itself, does not."""
@@ -50,8 +54,8 @@ def grid() -> list[Policy]:
     [greedy, mmr(0.9)]
     """
     found = []
-    for words in product(LEXICAL, NEIGHBOURS, FILTERS, SELECTORS):
-        lexical, neighbours, *rest = words
+    choosing = [*product(FILTERS, SELECTORS), *product(("",), DIVERSE)]
+    for lexical, neighbours, rest in product(LEXICAL, NEIGHBOURS, choosing):
         scale = SCALE if neighbours and not lexical else ""
         stages = [word for word in (scale, lexical, neighbours, *rest) if word]
         if all(word.partition("(")[0] in CATALOG for word in stages):
@@ -109,14 +113,14 @@ class Scored:
 
     def recall(self, fit: Ints, test: Ints) -> Floats:
         """float64[test, budgets]: the recall on some queries, fitted to others."""
-        policy = self._utility(fit) | parse_stage(self.template.selector, CATALOG)
+        policy = self._utility(fit) | _selector(self.template)
         cases = [self.cases[int(row)] for row in test]
         return outcomes(cases, [policy], self.setting, measure=evidence_recall)[:, 0, :, 0]
 
     def policy(self, fit: Ints) -> Policy:
         """The whole policy, fitted to these queries."""
-        stages = [*self.scoring, self._utility(fit), parse_stage(self.template.selector, CATALOG)]
-        policy: Policy = reduce(lambda before, after: before | after, stages)
+        stages: list[Any] = [*self.scoring, self._utility(fit), _selector(self.template)]
+        policy: Policy = reduce(operator.or_, stages)
         return policy
 
     def _utility(self, fit: Ints) -> Stage[Pool, Pool]:
@@ -125,6 +129,10 @@ class Scored:
         fit_utility: Any = vars(strategies)["fit_utility"]
         utility: Stage[Pool, Pool] = fit_utility([case.pool for case in cases], labels)
         return utility
+
+
+def _selector(template: Fitted) -> Stage[Pool, Selection]:
+    return parse_stage(template.selector, CATALOG)
 
 
 def _scored(case: Case, steps: Sequence[Step[Any, Any]]) -> Case:

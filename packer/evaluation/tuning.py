@@ -19,10 +19,11 @@ from packer.arrays import Floats, Ints
 from packer.budget import Budget
 from packer.errors import InvalidParameter, shown
 from packer.numbers import is_int
+from strategies import greedy
 
 from .cases import Case
 from .comparison import Cases, case_sets, checked_workers, labelled, setting_of
-from .gains import gain_of, lower_bounds, mean_of_groups
+from .gains import Gain, gain_of, lower_bounds, mean_of_groups
 from .measures import evidence_recall
 from .runs import Progress, Setting, outcomes
 from .search_space import FITTED, Fitted, Scored, grid
@@ -35,8 +36,8 @@ BUDGETS: Final = (512, 1024, 2048)
 FEWEST: Final = 10
 """Queries with evidence that tuning needs."""
 
-CURRENT, GREEDY = 0, 1
-"""The places of the two that every choice is compared with."""
+CURRENT: Final = 0
+"""The place of what you have among the policies of a field."""
 
 
 def tune(
@@ -96,16 +97,14 @@ def tune(
         raise InvalidParameter(message, details={"queries": len(kept)})
     generator = np.random.default_rng(seed)
     (have,) = labelled([strategies.recommended() if current is None else current]).values()
-    (plain,) = labelled(["greedy"]).values()
     named = grid() if candidates is None else list(labelled(candidates).values())
     if trials is not None and trials < len(named):
         drawn = generator.choice(len(named), trials, replace=False)
         named = [named[int(at)] for at in np.sort(drawn)]
-    others = [policy for policy in dict.fromkeys(named) if policy not in (have, plain)]
     field = _measured(
         [case for _, case in kept],
         np.array([number for number, _ in kept]),
-        [have, plain, *others],
+        list(dict.fromkeys([have, greedy, *named])),
         FITTED if fitted and candidates is None and hasattr(strategies, "fit_utility") else (),
         setting,
         workers=checked_workers(workers),
@@ -129,8 +128,8 @@ def _check(least: int, **counts: Any) -> None:
 class Field:
     """What can be chosen: policies whose recall is known, and policies that are yet to be fitted.
 
-    `policies`: first what you have, then greedy.  `recall` float64[policies, queries, budgets];
-    `group` int64[queries], the set of each query.
+    `policies`: first what you have; `plain` is the place of greedy among them.  `recall`
+    float64[policies, queries, budgets]; `group` int64[queries], the set of each query.
     """
 
     policies: Sequence[Policy]
@@ -138,6 +137,7 @@ class Field:
     group: Ints
     budgets: tuple[int, ...]
     sets: int
+    plain: int = 0
     scored: Sequence[Scored] = ()
 
     def over_current(self, rows: Ints) -> Floats:
@@ -170,6 +170,7 @@ def _measured(
         group=group,
         budgets=setting.budgets,
         sets=len(np.unique(group)),
+        plain=policies.index(greedy),
         scored=[Scored.of(template, cases, setting) for template in templates],
     )
 
@@ -193,30 +194,24 @@ def _choice(field: Field, train: Ints, generator: np.random.Generator) -> _Chose
 def tuned(field: Field, *, folds: int, rounds: int, generator: np.random.Generator) -> Tuning:
     """The choice by all queries of a field, and what such a choice gains on others."""
     every = np.arange(field.recall.shape[1])
-    part = np.array([_parts(field.group, folds, generator) for _ in range(rounds)])
     held = np.empty((rounds, len(every), len(field.budgets)))
-    picks: Counter[str] = Counter()
+    choices: list[_Chosen] = []
     for row in range(rounds):
+        part = _parts(field.group, folds, generator)
         for number in range(folds):
-            test = np.flatnonzero(part[row] == number)
-            train = np.flatnonzero(part[row] != number)
-            chosen = _choice(field, train, generator)
-            picks[_name(field, chosen)] += 1
-            held[row, test] = _recall(field, chosen, train, test)
+            test, train = np.flatnonzero(part == number), np.flatnonzero(part != number)
+            choices.append(_choice(field, train, generator))
+            held[row, test] = _recall(field, choices[-1], train, test)
     chosen = _choice(field, every, generator)
     best = field.policies[chosen] if isinstance(chosen, int) else chosen.policy(every)
-    made = _recall(field, chosen, every, every)
+    own = {made: _recall(field, made, every, every) for made in (chosen, *choices)}
     over_current, over_greedy = (
-        gain_of(
-            (held - field.recall[at]).mean(axis=2),
-            part,
-            field.group,
-            (made - field.recall[at]).mean(axis=1),
-        )
-        for at in (CURRENT, GREEDY)
+        _gain(field, held - base, own[chosen] - base, [own[made] - base for made in choices])
+        for base in (field.recall[CURRENT], field.recall[field.plain])
     )
+    picks = Counter(_name(field, made) for made in choices)
     recall = mean_of_groups(np.moveaxis(held.mean(axis=0), 0, 1), field.group)
-    base = mean_of_groups(np.moveaxis(field.recall[:2], 1, 2), field.group)
+    base = mean_of_groups(np.moveaxis(field.recall[[CURRENT, field.plain]], 1, 2), field.group)
     return Tuning(
         best=best,
         current=field.policies[CURRENT],
@@ -224,8 +219,8 @@ def tuned(field: Field, *, folds: int, rounds: int, generator: np.random.Generat
         over_greedy=over_greedy,
         recall={
             "tuned": dict(zip(field.budgets, recall.tolist(), strict=True)),
-            "current": dict(zip(field.budgets, base[CURRENT].tolist(), strict=True)),
-            "greedy": dict(zip(field.budgets, base[GREEDY].tolist(), strict=True)),
+            "current": dict(zip(field.budgets, base[0].tolist(), strict=True)),
+            "greedy": dict(zip(field.budgets, base[1].tolist(), strict=True)),
         },
         chosen=dict(picks.most_common()),
         ranking=_ranking(field),
@@ -235,6 +230,12 @@ def tuned(field: Field, *, folds: int, rounds: int, generator: np.random.Generat
         folds=folds,
         rounds=rounds,
     )
+
+
+def _gain(field: Field, held: Floats, own: Floats, choices: Sequence[Floats]) -> Gain:
+    """The gain over a policy, given what was gained over it at each budget."""
+    means = [float(mean_of_groups(made.mean(axis=1), field.group)) for made in choices]
+    return gain_of(held.mean(axis=2), field.group, own.mean(axis=1), np.array(means))
 
 
 def _recall(field: Field, chosen: _Chosen, train: Ints, test: Ints) -> Floats:
