@@ -209,20 +209,20 @@ def _report(found: "Evaluation", measures: list[str], losses: int, out: Console)
     wide = out.width >= 30 + WIDE * (len(found.budgets) + 1)
     for measure in measures:
         for name in found.sets:
-            parts += [_table(found, name, measure, wide=wide), Text()]
+            parts += [*_table(found, name, measure, wide=wide), Text()]
     parts.append(_legend(found))
     for policy in found.policies if losses else ():
         parts += _losses(found, policy, losses)
     return Group(*parts)
 
 
-def _table(found: "Evaluation", name: str, measure: str, *, wide: bool) -> Table:
+def _table(found: "Evaluation", name: str, measure: str, *, wide: bool) -> list[RenderableType]:
     from packer.evaluation import TITLES
 
     count = len(found.queries.get(name, ()))
     queries = f", {count:,} quer{'y' if count == 1 else 'ies'}" if count else ""
-    title = f"{TITLES[measure]}: {visible(name)}{queries}"
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    title = Text(f"{TITLES[measure]}: {visible(name)}{queries}", "bold")
+    table = Table(box=None, pad_edge=False)
     table.add_column("policy", overflow="fold", max_width=40)
     for budget in found.budgets:
         table.add_column(f"{budget:,}", justify="right", no_wrap=True)
@@ -236,7 +236,7 @@ def _table(found: "Evaluation", name: str, measure: str, *, wide: bool) -> Table
         if reach:
             row.append(Text(found.reached(name, label)))
         table.add_row(*row)
-    return table
+    return [title, table]
 
 
 def _shown(cell: "Cell", measure: str, *, wide: bool) -> Text:
@@ -264,7 +264,8 @@ def _losses(found: "Evaluation", policy: str, most: int) -> list[RenderableType]
         changed = [c for c in found.changes(policy, budget) if c.value < c.baseline]
         if not changed:
             continue
-        head = f"{visible(policy)} at {budget:,} loses evidence on {len(changed):,} queries:"
+        count = f"{len(changed):,} quer{'y' if len(changed) == 1 else 'ies'}"
+        head = f"{visible(policy)} at {budget:,} loses evidence on {count}:"
         parts += [Text(), Text(head, "bold")]
         parts += [
             Text(f"  {visible(c.set)} {visible(c.query)}: {c.baseline:.2f} -> {c.value:.2f}")

@@ -121,10 +121,13 @@ def _report(found: "Tuning") -> RenderableType:
     parts: list[RenderableType] = [
         Text(head, "dim"),
         Text(),
+        Text("evidence recall", "bold"),
         _recall(found),
         Text(),
+        Text("what choosing gains on queries that were held back", "bold"),
         _gains(found),
         Text(),
+        Text("what was chosen when a part was held back", "bold"),
         _chosen(found),
         Text(),
         Text(visible(found.verdict), "bold green" if found.holds else "bold"),
@@ -133,12 +136,8 @@ def _report(found: "Tuning") -> RenderableType:
     return Group(*parts)
 
 
-def _table(title: str) -> Table:
-    return Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
-
-
 def _recall(found: "Tuning") -> Table:
-    table = _table("evidence recall")
+    table = Table(box=None, pad_edge=False)
     table.add_column("policy", overflow="fold", max_width=44)
     budgets = list(found.recall["current"])
     for at in budgets:
@@ -151,7 +150,7 @@ def _recall(found: "Tuning") -> Table:
 
 
 def _gains(found: "Tuning") -> Table:
-    table = _table("what choosing gains on queries that were held back")
+    table = Table(box=None, pad_edge=False)
     table.add_column("over")
     for title in ("gain", "95 % interval", f"on {found.queries:,} further queries"):
         table.add_column(title, justify="right", no_wrap=True)
@@ -170,7 +169,7 @@ def _figures(gain: "Gain") -> tuple[str, str, str]:
 
 def _chosen(found: "Tuning", most: int = 5) -> Table:
     of = sum(found.chosen.values())
-    table = _table("what was chosen when a part was held back")
+    table = Table(box=None, pad_edge=False)
     table.add_column("policy", overflow="fold")
     table.add_column("times", justify="right", no_wrap=True)
     for policy, times in list(found.chosen.items())[:most]:

@@ -134,7 +134,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
             for line, content in enumerate(stream, 1):
                 text = content.decode("utf-8-sig" if line == 1 else "utf-8")
                 if text.strip():
-                    yield line, text
+                    yield line, text.rstrip()
     except UnicodeDecodeError as error:
         fault = f"{path}, line {line}: it is no UTF-8 ({error.reason})"
         raise InvalidParameter(fault, details={"file": str(path), "line": line}) from None
@@ -147,8 +147,8 @@ def _record(text: str) -> dict[str, Any]:
     try:
         record = json.loads(text)
     except json.JSONDecodeError as error:
-        message = f"column {error.colno}: {error.msg}; write one query a line, as JSON"
-        raise InvalidParameter(message, details={"column": error.colno}) from None
+        message = f"column {error.pos + 1}: {error.msg}; write one query a line, as JSON"
+        raise InvalidParameter(message, details={"column": error.pos + 1}) from None
     except (ValueError, RecursionError) as error:
         message = f"it cannot be read ({error}); write one query a line, as JSON"
         raise InvalidParameter(message) from None

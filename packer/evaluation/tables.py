@@ -5,7 +5,7 @@ from packer.errors import InvalidParameter, shown
 from .measures import MEASURES, TITLES
 from .results import Cell, Evaluation
 
-__all__ = ["brief", "checked_measure", "markdown"]
+__all__ = ["brief", "checked_measure", "grid", "markdown"]
 
 
 def checked_measure(measure: object) -> str:
@@ -45,7 +45,7 @@ def markdown(evaluation: Evaluation, measure: str = "evidence") -> str:
             head.append("90 % at")
             for row, label in zip(rows, evaluation.policies, strict=True):
                 row.append(evaluation.reached(name, label))
-        parts.append(f"**{TITLES[measure]}, {name}**{queries}\n\n{_grid(head, rows)}")
+        parts.append(f"**{TITLES[measure]}, {name}**{queries}\n\n{grid(head, rows)}")
     return "\n\n".join(parts) + "\n"
 
 
@@ -62,7 +62,8 @@ def _code(text: str) -> str:
     return "`" + text.replace("|", "\\|") + "`"
 
 
-def _grid(head: list[str], rows: list[list[str]]) -> str:
+def grid(head: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table, its first column to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
 
     def line(cells: list[str]) -> str:
