@@ -290,7 +290,8 @@ class Report:
 
     `tokens_used` includes overhead, and `tokens_used + tokens_remaining == budget`.
     `rendered_tokens`: with a template, what the text of `Packed.text` costs, counted as a whole;
-    `tokens_used` is then that and the overhead.  `policy` is the text of the policy, `strategy`
+    `tokens_used` is then that and the overhead.  `values`: what scoring stages made of the scores.
+    `policy` is the text of the policy, `strategy`
     and `ordering` the names of its selector and order.
     `estimated` says whether a token count in it comes from an estimate.  `timestamp` (ISO 8601,
     UTC), `duration_ms` and the times of the stages are left out of `==`.

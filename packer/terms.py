@@ -58,7 +58,13 @@ LANGUAGES: Final = (
 """Those that have a stemmer, and "none", which takes words as they are."""
 
 _BLANKED: Final = {code: " " for code in range(128) if not chr(code).isalnum()}
-_TYPESET: Final = "“”‘’–—…"  # noqa: RUF001
+_ACCENTS: Final = re.compile("[\u0300-\u036f]")
+_TYPESET: Final = (
+    *((mark, "") for mark in "\xad\u200c\u200d\ufeff"),  # unseen, inside words
+    *((mark, "'") for mark in "\u2018\u2019"),
+    *((mark, " ") for mark in "\xa0\u2013\u2014\u201c\u201d\u2026"),
+)
+"""What typesetting adds to plain text, and what it stands for: without it most English is ASCII."""
 _WORDS: Final = re.compile(r"[^\W_]+")
 _BEYOND: Final = re.compile(
     "[\u0300-\u036f\u0483-\u0489\u0591-\u1dff\u20d0-\u20ff\u2c00-\U0010ffff]"
@@ -70,9 +76,7 @@ _TERMS: Final = (
     rf"(?V1)(?P<run>[[{_UNSPACED}]&&[\p{{L}}\p{{N}}]][[{_UNSPACED}\p{{M}}]&&[\p{{L}}\p{{N}}\p{{M}}]]*+)"
     rf"|[[\p{{L}}\p{{N}}]--[{_UNSPACED}]][[\p{{L}}\p{{N}}\p{{M}}]--[{_UNSPACED}]]*+"
 )
-_ELIDED: Final = re.compile(
-    r"\b[^\W\d_]{1,2}['’](?:[^\W\d_]{1,2}\b)?|['’][^\W\d_]{1,2}\b"  # noqa: RUF001
-)
+_ELIDED: Final = re.compile(r"\b[^\W\d_]{1,2}'(?:[^\W\d_]{1,2}\b)?|'[^\W\d_]{1,2}\b")
 """What stands beside an apostrophe in "l'eau", "what's" and "we'll"."""
 
 
@@ -92,9 +96,25 @@ class Counts:
         return Counts(self.terms, self.language, times, lengths)
 
 
-def folded(text: str) -> str:
-    """The text in lower case and, where it is not ASCII, in the form NFKC."""
-    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text.casefold())
+def folded(text: str, language: str = "none") -> str:
+    r"""The text in lower case and, beyond ASCII, in Unicode's compatibility form.
+
+    Under "english" without accents too, which writers of English leave out of names.  Elsewhere
+    they tell words apart, and the stemmer of the language knows of them.
+
+    >>> folded("Beyoncé\u2019s ﬁlm", "english"), folded("Müller", "german")
+    ("beyonce's film", 'müller')
+    """
+    if text.isascii():
+        return text.lower()
+    for mark, plain in _TYPESET:
+        text = text.replace(mark, plain)
+    if text.isascii():
+        return text.lower()
+    if language != "english":
+        return unicodedata.normalize("NFKC", text.casefold())
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    return unicodedata.normalize("NFC", bare)
 
 
 def split(text: str) -> list[str]:
@@ -103,9 +123,6 @@ def split(text: str) -> list[str]:
     >>> split("refunds: 5 days, 返品は5日"), split("猫")
     (['refunds', '5', 'days', '返品', '品は', '5', '日'], ['猫'])
     """
-    if not text.isascii():  # what typesetting alone adds is soon taken away
-        for mark in _TYPESET:
-            text = text.replace(mark, " ")
     if text.isascii():
         return text.translate(_BLANKED).split()
     if not _BEYOND.search(text):
@@ -134,7 +151,7 @@ def query_terms(query: str, language: str) -> tuple[str, ...]:
     """
     from .stop_words import STOP_WORDS
 
-    text = folded(query)
+    text = folded(query, language)
     words = split(_ELIDED.sub(" ", text)) or split(text)
     left_out = STOP_WORDS.get(language, frozenset())
     telling = [word for word in words if word not in left_out] or words
@@ -150,7 +167,7 @@ def counted(texts: Sequence[str], terms: tuple[str, ...], language: str) -> Coun
     >>> found.times.tolist(), found.lengths.tolist()
     ([[2, 1], [0, 0]], [3, 2])
     """
-    forms = [folded(text) for text in texts]
+    forms = [folded(text, language) for text in texts]
     words = [split(form) for form in forms]
     vocabulary = _like(set().union(*words), terms, language)
     wanted = {term: at for at, term in enumerate(terms)}

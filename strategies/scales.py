@@ -32,7 +32,7 @@ def zscore(scores: Floats) -> Floats:
     The sums are exact, so that the order of the chunks does not show in the last digit.
     """
     scaled = minmax(scores)  # does not change the result, and no square overflows
-    if not len(scores) or scores.min() == scores.max():
+    if not len(scores) or scaled.min() == scaled.max():
         return np.zeros(len(scores))
     from_mean = scaled - math.fsum(scaled.tolist()) / len(scaled)
     spread = math.sqrt(math.fsum((from_mean * from_mean).tolist()) / len(scaled))

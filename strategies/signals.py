@@ -10,6 +10,7 @@ import numpy as np
 
 from packer.algebra import Scoring
 from packer.arrays import Floats, Ints
+from packer.bm25 import bm25
 from packer.errors import InvalidParameter
 from packer.numbers import is_finite
 from packer.parameters import choice, count, number, weights
@@ -41,8 +42,6 @@ class Lexical(Scoring):
     language: str = choice(LANGUAGES, default="english", kw_only=True)
 
     def __call__(self, pool: Pool, /) -> Pool:
-        from packer.bm25 import bm25
-
         if pool.query is None:
             message = (
                 f"{pool.stage} matches the words of the query, and this call has none; give the "
@@ -57,9 +56,8 @@ class Lexical(Scoring):
         matches = bm25(_counts(pool, query_terms(pool.query, self.language), self.language))
         best = matches.max()
         if not best:
-            pool = pool.warn(
-                "unmatched-query", f"no word of the query is in a chunk of {pool.stage}"
-            )
+            message = f"{pool.stage} finds no word of the query in any chunk, so it adds nothing"
+            pool = pool.warn("unmatched-query", message)
         score = minmax(pool.scores)
         shares = self.weight * (matches / best if best else matches)
         return pool.rescore(score + shares, parts={"score": score, "bm25": shares})
@@ -121,7 +119,13 @@ class Neighbours(Scoring):
     def __call__(self, pool: Pool, /) -> Pool:
         refuse_negative(pool, self.name, "adds a share of the neighbours' scores")
         near = np.zeros(len(pool))
-        for rows, positions in _by_source(pool).values():
+        placed, unplaced = _by_source(pool)
+        if unplaced:
+            message = (
+                f"{len(unplaced)} chunks have a position that is no number: nobody is beside them"
+            )
+            pool = pool.warn("unplaced", message, unplaced)
+        for rows, positions in placed.values():
             near[rows] = _best_beside(pool.scores[rows], positions, self.width)
         with np.errstate(over="ignore"):  # rescore refuses what is not finite
             share = self.weight * near
@@ -130,20 +134,29 @@ class Neighbours(Scoring):
             )
 
 
-def _by_source(pool: Pool) -> dict[str, tuple[list[int], list[Any]]]:
-    """Of each source the rows that have a position, and these, in the order of the positions."""
+def _by_source(pool: Pool) -> tuple[dict[str, tuple[list[int], list[Any]]], list[int]]:
+    """Of each source the rows that have a position, and these, in the order of the positions.
+
+    And the rows whose position is no number.
+    """
     found: dict[str, list[tuple[Any, int]]] = {}
+    unplaced = []
     for row, (source, position) in enumerate(
         zip(pool.column("source"), pool.column("position"), strict=True)
     ):
-        if source not in (None, "") and is_finite(position):
+        if source is None or position is None or not str(source):
+            continue
+        if is_finite(position):
             exact = position.item() if isinstance(position, np.generic) else position
             found.setdefault(str(source), []).append((exact, row))
+        else:
+            unplaced.append(row)
     ordered = {source: sorted(places) for source, places in found.items()}
-    return {
+    placed = {
         source: ([row for _, row in places], [position for position, _ in places])
         for source, places in ordered.items()
     }
+    return placed, unplaced
 
 
 def _best_beside(scores: Floats, positions: Sequence[Any], width: int) -> Floats:
@@ -173,7 +186,8 @@ def neighbours(weight: float = 0.5, *, width: int = 2) -> Scoring:
     """Add `weight` times the best score among the chunks beside it in its source.
 
     Beside it are the chunks of the pool with the same `source` whose `position` (a number) is at
-    most `width` away.  A chunk without these keys, or with nobody beside it, keeps its score.
+    most `width` away.  A chunk without these keys, or with nobody beside it, keeps its score; where
+    a position is no number, the report warns with `unplaced`.
     What answers a question is often said around the passage that asks it, in meetings and
     manuals above all.  `weight` and `width` are 0 or more.  O(n log n).
 

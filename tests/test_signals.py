@@ -103,7 +103,9 @@ def test_a_query_that_matches_nothing_leaves_minmax_and_warns(query: str) -> Non
     )
     assert [chunk.id for chunk in packed] == ["b", "a"]
     [warning] = [one for one in packed.report.warnings if one.code == "unmatched-query"]
-    assert "lexical(1.0)" in warning.message
+    assert warning.message == (
+        "lexical(1.0) finds no word of the query in any chunk, so it adds nothing"
+    )
 
 
 def test_without_a_query_lexical_says_what_to_pass() -> None:
@@ -188,9 +190,20 @@ def test_neighbours_by_hand() -> None:
     assert neighbours(1, width=3)(pool).scores.tolist() == [1.25, 1.5, 1.75, 1.75, 0.5, 0.5, 0.5]
 
 
-@pytest.mark.parametrize("position", ["3", None, math.nan, math.inf, True])
+@pytest.mark.parametrize("position", ["3", math.inf, True, None, math.nan])
 def test_a_chunk_without_a_number_as_position_stays_untouched(position: Any) -> None:
     metadata = [{"source": "a", "position": 3}, {"source": "a", "position": position}]
+    after = neighbours()(Pool.from_arrays([0.5, 1.0], [1, 1], metadata=metadata))
+    assert after.scores.tolist() == [0.5, 1.0]
+    missing = position is None or math.isnan(float(position))
+    assert [(one.code, one.ids) for one in after.warnings] == (
+        [] if missing else [("unplaced", ("chunk-1",))]
+    )
+
+
+@pytest.mark.parametrize("source", [None, "", math.nan])
+def test_chunks_without_a_source_are_not_beside_each_other(source: Any) -> None:
+    metadata = [{"source": source, "position": 3}, {"source": source, "position": 4}]
     pool = Pool.from_arrays([0.5, 1.0], [1, 1], metadata=metadata)
     assert neighbours()(pool).scores.tolist() == [0.5, 1.0]
 
@@ -279,7 +292,7 @@ def test_blend_needs_a_key() -> None:
     with pytest.raises(PackError, match="give at least one key and its weight, as in blend"):
         blend()
     with pytest.raises(PackError, match="weights is ''; give the name of a metadata key"):
-        blend(**{"": 1.0})
+        blend(**NAMELESS)
 
 
 def test_blend_is_the_same_in_any_order_of_its_keys() -> None:
@@ -288,6 +301,7 @@ def test_blend_is_the_same_in_any_order_of_its_keys() -> None:
 
 
 ODD_KEYS: dict[str, Any] = {"doc score": 1}
+NAMELESS: dict[str, Any] = {"": 1.0}
 NO_KEYWORDS: dict[str, Any] = {"class": 1, "größe": 2}
 
 

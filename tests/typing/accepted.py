@@ -18,6 +18,7 @@ from packer import (
     Plan,
     Policy,
     Pool,
+    Scoring,
     Section,
     Selection,
     Selector,
@@ -28,6 +29,7 @@ from packer import (
 )
 from strategies import (
     Context,
+    blend,
     chronological,
     custom,
     dedup,
@@ -36,9 +38,11 @@ from strategies import (
     from_options,
     greedy,
     knapsack,
+    lexical,
     mmr,
     parse,
     prefix,
+    recommended,
     shrink,
     threshold,
     trim,
@@ -48,6 +52,10 @@ from strategies import (
 
 assert_type(threshold(0.6), Filter)
 assert_type(where(field("year") >= 2023, ~field("draft").is_none()), Filter)
+assert_type(lexical(0.5, language="german"), Scoring)
+assert_type(blend(dense=0.5, rerank=2, scale="rank"), Scoring)
+assert_type(recommended(), Stage[Pool, Selection])
+assert_type(recommended(query=False) | ushape, Stage[Pool, Layout])
 assert_type(greedy, Selector)
 assert_type(mmr(0.7, metric="cosine"), Selector)
 assert_type(ushape, Order)
