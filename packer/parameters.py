@@ -46,6 +46,7 @@ __all__ = [
     "ids",
     "key",
     "number",
+    "numbers",
     "refusal",
     "weights",
 ]
@@ -100,8 +101,9 @@ def number(
     above: float | None = None,
     default: Any = attrs.NOTHING,
     kw_only: bool = False,
+    optional: bool = False,
 ) -> Any:
-    """A finite float in [low, high] (and above `above`); -0.0 becomes 0.0."""
+    """A finite float in [low, high] (and above `above`); -0.0 becomes 0.0; with `optional` also None."""
 
     def check(value: Any) -> float | None:
         if not is_finite(value):
@@ -117,7 +119,34 @@ def number(
     if not math.isinf(high):
         wanted += f" and at most {high:g}"
     domain = ("number", low, high, above)
+    if optional:
+        return _field(check, wanted, domain, default=None, kw_only=kw_only, optional=True)
     return _field(check, wanted, domain, default=default, kw_only=kw_only)
+
+
+def numbers(
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    kw_only: bool = False,
+    optional: bool = False,
+) -> Any:
+    """One finite float or more, each in [low, high], as a tuple; with `optional` also None."""
+
+    def check(value: Any) -> tuple[float, ...] | None:
+        if isinstance(value, str | AbstractSet | Mapping) or not isinstance(value, Iterable):
+            return None
+        found = tuple(value)
+        if not found or not all(is_finite(item) and low <= item <= high for item in found):
+            return None
+        return tuple(float(item) + 0.0 for item in found)
+
+    wanted = "a list of finite numbers"
+    if not math.isinf(low):
+        wanted = f"a list of numbers of at least {low:g} and at most {high:g}"
+    default = None if optional else attrs.NOTHING
+    domain = ("numbers", low, high)
+    return _field(check, wanted, domain, default=default, kw_only=kw_only, optional=optional)
 
 
 def count(*, default: Any = attrs.NOTHING, kw_only: bool = False, optional: bool = False) -> Any:

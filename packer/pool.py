@@ -64,7 +64,8 @@ class Pool(Rows):
 
     `table_rows` int64[n] are their places in the table `candidates`, `scores` float64[n] the
     current scores, `costs` int64[n] tokens (with a template, of the rendered form) + overhead.
-    `stage` is the text of the stage that is at work.
+    `stage` is the text of the stage that is at work.  `calibrated`: the scores are probabilities
+    that were fitted to labels, so that they add up.
     """
 
     candidates: Candidates
@@ -80,6 +81,7 @@ class Pool(Rows):
     estimated: bool = False
     cutting: Cutting | None = None
     rules: tuple[Rule, ...] = ()
+    calibrated: bool = False
     _derived: dict[str, Any] = attrs.field(factory=dict, repr=False)
     _above: "tuple[Pool, Ints] | None" = attrs.field(default=None, repr=False)
 
@@ -307,11 +309,16 @@ class Pool(Rows):
         return narrow._but(cuts=(*self.cuts, cut))  # noqa: SLF001  # its own
 
     def rescore(
-        self, scores: npt.ArrayLike, *, parts: Mapping[str, npt.ArrayLike] = NO_PARTS
+        self,
+        scores: npt.ArrayLike,
+        *,
+        parts: Mapping[str, npt.ArrayLike] = NO_PARTS,
+        calibrated: bool = False,
     ) -> "Pool":
         """The pool with other current scores (float64[n], finite); records keep the original.
 
         `parts`: what each score is made of, by name float64[n]; `Packed.value` tells of them.
+        `calibrated`: these are fitted probabilities, of which no selector need warn.
 
         Raises INVALID_STRATEGY for another shape or a number that is not finite.
 
@@ -332,7 +339,7 @@ class Pool(Rows):
         after = sealed(column + 0.0)
         told = {name: self._part(name, part) for name, part in parts.items()}
         done = Rescoring(self.stage, self.table_rows, self.scores, after, told)
-        return self._but(scores=after, rescorings=(*self.rescorings, done))
+        return self._but(scores=after, rescorings=(*self.rescorings, done), calibrated=calibrated)
 
     def _part(self, name: str, part: npt.ArrayLike) -> Floats:
         try:

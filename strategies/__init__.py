@@ -24,6 +24,7 @@ from .knapsack import knapsack
 from .mmr import mmr
 
 if TYPE_CHECKING:
+    from .calibration import fit_utility, utility
     from .catalog import CATALOG
     from .constraints import cap, distinct, exclusive, needs, pin, quota
     from .covering import coverage
@@ -67,6 +68,7 @@ __all__ = [
     "dpp",
     "exclusive",
     "field",
+    "fit_utility",
     "fresh",
     "from_options",
     "fuse",
@@ -93,12 +95,15 @@ __all__ = [
     "top",
     "trim",
     "ushape",
+    "utility",
     "variants",
     "where",
 ]
 
 _HOMES: Final = {
     "CATALOG": "catalog",
+    "fit_utility": "calibration",
+    "utility": "calibration",
     "cap": "constraints",
     "distinct": "constraints",
     "exclusive": "constraints",

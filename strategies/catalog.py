@@ -5,6 +5,7 @@ from typing import Final
 
 from packer.dsl import Catalog
 
+from .calibration import utility
 from .constraints import cap, distinct, exclusive, needs, pin, quota
 from .covering import coverage
 from .custom import custom
@@ -50,6 +51,7 @@ CATALOG: Final[Catalog] = MappingProxyType(
         "lexical": lexical,
         "neighbours": neighbours,
         "blend": blend,
+        "utility": utility,
         # shorter texts
         "shrink": shrink,
         "trim": trim,

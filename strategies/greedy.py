@@ -12,6 +12,8 @@ from packer.rulebook import rulebook
 from packer.ruled_selection import choose
 from packer.selection import Selection
 
+from .squeezed import warn_squeezed
+
 __all__ = ["density", "fill", "greedy", "prefix"]
 
 
@@ -103,6 +105,7 @@ class Density(Selector):
     obeys_rules = True
 
     def __call__(self, pool: Pool, /) -> Selection:
+        pool = warn_squeezed(pool)
         return _down(pool, np.lexsort((-pool.scores, -_per_token(pool.scores, pool.costs))))
 
 
@@ -116,5 +119,5 @@ density: Final[Selector] = Density()
 """By score per token (tokens + overhead), skipping what does not fit.
 
 O(n log n).  Many short chunks win: with scores that differ less than lengths do, as cosines, this
-picks the short and weak ones.  Equal densities: the higher score first, then input order.
+picks the short and weak ones, and the report warns (`squeezed-scores`, as for `knapsack`).  Equal densities: the higher score first, then input order.
 """

@@ -16,6 +16,7 @@ from packer.rulebook import Rulebook, rulebook
 from packer.selection import Selection
 
 from .greedy import fill
+from .squeezed import warn_squeezed
 
 __all__ = ["knapsack"]
 
@@ -32,6 +33,7 @@ class Knapsack(Selector):
     obeys_rules = True
 
     def __call__(self, pool: Pool, /) -> Selection:
+        pool = warn_squeezed(pool)
         book = rulebook(pool)
         if book is not None:
             return _under_rules(book)
@@ -134,8 +136,13 @@ knapsack: Final[Selector] = Knapsack()
 """The subset with the highest total score within the budget, exact at any budget.
 
 Scores that do not add to the total (<= 0) stay out; free chunks with a positive score are in.
-The scores must mean value that adds up (expected evidence, a probability): over raw cosines,
-which differ less than lengths do, the best total is many short weak chunks.
+
+What scores must mean: value that adds up, so that two chunks of 0.3 are worth as much as one of
+0.6 and a worthless chunk has 0.  A probability of holding evidence does (`utility` makes one of a
+score; the total is then the evidence to be expected), and so does a count of answers.  A cosine
+does not: what is beside the point has 0.3 and not 0, so the best total is many short weak chunks.
+The report warns, `squeezed-scores`, where not all fits and scores spread (standard deviation over
+mean) by less than 0.5 or less than costs do, unless `utility` made them.
 
 `report.optimality` says what is proven.  Scores are scaled to integers with about
 52 - log2(n) bits; the rounding, at most n * 2**-shift / 2, is part of `bound`.  Beyond its work

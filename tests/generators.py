@@ -264,6 +264,13 @@ def _numbers(low: float, high: float, above: float | None, *, wide: bool) -> Val
     return st.sampled_from(nice) | every
 
 
+def _rising(low: float, high: float, *, wide: bool) -> Values:
+    limits = () if wide else (max(low, -3.0), min(high, 3.0))
+    ends = limits or (None if math.isinf(low) else low, None if math.isinf(high) else high)
+    every = st.floats(*ends, allow_nan=False, allow_infinity=False)
+    return st.lists(every, min_size=1, max_size=4, unique_by=lambda value: value + 0.0).map(sorted)
+
+
 def _durations(*, wide: bool) -> Values:
     texts = st.sampled_from(("30d", "12h", "90m", "45s", "2w", "1.5h", "0.000001s"))
     if not wide:
@@ -287,6 +294,7 @@ def _weights(*, wide: bool) -> Values:
 
 DOMAINS: Final[Mapping[str, Callable[[Any, str, bool], Values]]] = {
     "number": lambda limits, name, wide: _numbers(*limits, wide=wide),
+    "numbers": lambda limits, name, wide: _rising(*limits, wide=wide),
     "count": lambda limits, name, wide: st.integers(0, 2**63 - 1 if wide else 13),
     "amount": lambda limits, name, wide: (
         st.none() | st.integers(*((0, 20) if name == "min" else (20, 2**63 - 1 if wide else 60)))
@@ -338,6 +346,12 @@ FUNCTIONS: Final[Mapping[str, Sequence[Callable[..., Any]]]] = {
     "sorted_by": (by_length, by_id),
 }
 """For each word that takes a Python function, some."""
+
+
+TOGETHER: Final[Mapping[str, Sequence[Sequence[str]]]] = {
+    "utility": (("intercept", "slope"), ("knots", "values")),
+}
+"""For a word whose optional parameters come in sets, the sets; lists in one are of one length."""
 
 
 # -- stages --------------------------------------------------------------------------------
@@ -403,6 +417,14 @@ def stages(draw: Draw, word: str, *, wide: bool = False) -> Any:
     made = CATALOG[word]
     if isinstance(made, Step):
         return made
+    if word in TOGETHER:
+        names = draw(st.sampled_from(TOGETHER[word]))
+        given = {name: draw(_arguments(word, name, wide=wide)) for name in names}
+        lengths = [len(value) for value in given.values() if isinstance(value, list)]
+        cut = slice(min(lengths, default=0))
+        for name in names if lengths else ():
+            given[name] = given[name][cut]
+        return cast("Callable[..., Any]", made)(**given)
     arguments: list[Any] = []
     keywords: dict[str, Any] = {}
     for parameter in inspect.signature(made).parameters.values():

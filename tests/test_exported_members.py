@@ -49,6 +49,7 @@ def test_every_word_of_the_catalog_is_a_name_of_strategies() -> None:
         "CATALOG",
         "Context",
         "field",
+        "fit_utility",
         "from_options",
         "fuse",
         "parse",
