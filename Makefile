@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 POLICY := current() | threshold(0.1) | dedup(0.85) | mmr(0.7) | ushape
 
-.PHONY: demo test lint types properties bounds coverage bench soak clean
+.PHONY: demo test lint types properties bounds coverage bench quality soak clean
 
 demo: $(VENV)/installed
 	$(BIN)/packer pack examples/support/chunks.jsonl --budget 600 --policy "$(POLICY)"
@@ -34,6 +34,10 @@ coverage: $(VENV)/installed
 # BENCH: options, as "--quick --jobs knapsack,mmr". A peer that is not there is reported as missing.
 bench: $(VENV)/peers
 	$(BIN)/python -m benchmarks $(BENCH)
+
+# Evidence recall on ../shared/data, where that is present; docs/quality.md gets the figures.
+quality: $(VENV)/peers
+	$(BIN)/python -m benchmarks.quality $(QUALITY)
 
 soak: $(VENV)/installed
 	$(BIN)/python -m benchmarks.soak

@@ -23,6 +23,7 @@ from packer.evaluation import (
     MEAN_OF_SETS,
     CaseSet,
     Evaluation,
+    Gain,
     Tuning,
     evaluate,
     read_cases,
@@ -98,18 +99,19 @@ def markdown(sets: Sequence[CaseSet], *, jobs: int = 1) -> str:
         progress=_told("recommended"),
     )
     others, missing = peers(list(sets))
+    policies: dict[str, Policy | str] = {
+        "greedy": greedy,
+        WITH_QUERY: recommended(query=True),
+        WITHOUT: recommended(query=False),
+        **{text: text for text in OURS},
+        "context-packer greedy": from_options(strategy="greedy"),
+        "context-packer knapsack": from_options(strategy="knapsack"),
+        "context-packer mmr": from_options(strategy="mmr"),
+        **others,
+    }
     every = evaluate(
         sets,
-        {
-            "greedy": greedy,
-            WITH_QUERY: recommended(query=True),
-            WITHOUT: recommended(query=False),
-            **{text: strategies.parse(text) for text in OURS},
-            "context-packer greedy": from_options(strategy="greedy"),
-            "context-packer knapsack": from_options(strategy="knapsack"),
-            "context-packer mmr": from_options(strategy="mmr"),
-            **others,
-        },
+        policies,
         baseline="greedy",
         seed=SEED,
         resamples=RESAMPLES,
@@ -263,7 +265,8 @@ def _fitted(before: Stage[Pool, Pool] | None, fit: CaseSet) -> Policy:
     pools = [case.pool for case in fit]
     labels = [case.evidence[case.pool.table_rows] for case in fit]
     utility = strategies.fit_utility(pools, labels, before=before)
-    return utility | knapsack if before is None else before | utility | knapsack
+    scored: Stage[Pool, Pool] = utility if before is None else before | utility
+    return scored | knapsack
 
 
 def _tuned(sets: Sequence[CaseSet], jobs: int) -> str:
@@ -280,11 +283,10 @@ def _tuned(sets: Sequence[CaseSet], jobs: int) -> str:
                 f"{part.name} ({len(fit)}, {len(test)})",
                 "`" + str(found.best).replace("|", "\\|") + "`",
                 "yes" if found.holds else "keep what you have",
-                f"{gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})",
+                _stated(gain),
                 f"{got[0]:+.3f}",
                 "yes" if inside else "no",
-                f"{found.over_greedy.value:+.3f} ({found.over_greedy.low:+.3f} to "
-                f"{found.over_greedy.high:+.3f})",
+                _stated(found.over_greedy),
                 f"{got[1]:+.3f}",
             ]
         )
@@ -304,6 +306,10 @@ def _tuned(sets: Sequence[CaseSet], jobs: int) -> str:
         f"the other half. The interval covers that on {covered} of {len(sets)} sets.\n\n"
         + grid(head, rows)
     )
+
+
+def _stated(gain: Gain) -> str:
+    return f"{gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})"
 
 
 def _gained(found: Tuning, test: CaseSet) -> tuple[float, float]:

@@ -21,14 +21,13 @@ from typing import Any, Final, final
 import attrs
 import numpy as np
 
-import strategies
 from packer.algebra import Policy, Stage, Step, advance, steps_of
 from packer.arrays import Floats, Ints
 from packer.dsl import parse_stage
 from packer.errors import PackError
 from packer.pool import Pool
 from packer.selection import Selection
-from strategies import CATALOG, parse
+from strategies import CATALOG, fit_utility, parse
 
 from .cases import Case
 from .measures import evidence_recall
@@ -126,9 +125,7 @@ class Scored:
     def _utility(self, fit: Ints) -> Stage[Pool, Pool]:
         cases = [self.cases[int(row)] for row in fit]
         labels = [case.evidence[case.pool.table_rows] for case in cases]
-        fit_utility: Any = vars(strategies)["fit_utility"]
-        utility: Stage[Pool, Pool] = fit_utility([case.pool for case in cases], labels)
-        return utility
+        return fit_utility([case.pool for case in cases], labels)
 
 
 def _selector(template: Fitted) -> Stage[Pool, Selection]:

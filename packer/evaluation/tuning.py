@@ -105,7 +105,7 @@ def tune(
         [case for _, case in kept],
         np.array([number for number, _ in kept]),
         list(dict.fromkeys([have, greedy, *named])),
-        FITTED if fitted and candidates is None and hasattr(strategies, "fit_utility") else (),
+        FITTED if fitted and candidates is None else (),
         setting,
         workers=checked_workers(workers),
         progress=progress or (lambda _done, _of: None),
