@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from packer.command_line.app import app
 from packer.command_line.evaluation import processes
 from packer.evaluation import BUDGETS, MEASURES, tuning
-from strategies import parse
+from strategies import parse, recommended
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = str(ROOT / "examples" / "evaluation" / "support.jsonl.gz")
@@ -68,9 +68,11 @@ def test_eval_writes_json_and_a_page(tmp_path: Path) -> None:
     assert json.loads(alone.stdout) == read
 
 
-def test_eval_of_nothing_but_the_baseline() -> None:
+def test_eval_compares_the_recommended_policy_when_none_is_named() -> None:
     done = run("eval", DATA, "-b", "200", "--baseline", "mmr(0.9)")
-    assert done.stdout.splitlines()[2].startswith("mmr(0.9)")
+    lines = done.stdout.splitlines()
+    assert lines[2].startswith("mmr(0.9)")
+    assert lines[3].startswith(f"{recommended()}  ")
 
 
 @pytest.mark.parametrize(

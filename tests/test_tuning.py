@@ -193,7 +193,10 @@ def test_progress_is_told_to_the_end() -> None:
         candidates=["density"],
         progress=lambda done, of: told.append((done, of)),
     )
-    assert told[-1][0] == told[-1][1]
+    assert told[0] == (0, 2 * 12 * 20)
+    assert (12 * 20, 2 * 12 * 20) in told
+    assert told[-1] == (2 * 12 * 20, 2 * 12 * 20)
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
 
 
 def test_json_has_the_verdict_and_the_numbers() -> None:

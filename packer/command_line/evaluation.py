@@ -87,7 +87,7 @@ def eval_command(
             "--policy",
             "-p",
             help="A policy to measure; give it once for each.",
-            show_default=False,
+            show_default="the recommended policy",
         ),
     ] = None,
     baseline: Annotated[
@@ -140,6 +140,7 @@ def eval_command(
     with answering(plain=no_color):
         from packer.evaluation import BUDGETS, MEASURES, evaluate  # slow, and no other command's
         from packer.evaluation.tables import checked_measure
+        from strategies import recommended
 
         for name in measure or ():
             if name != ALL:
@@ -149,7 +150,7 @@ def eval_command(
         with counting(err, "Evaluating") as told:
             found = evaluate(
                 sets,
-                policy or [],
+                policy or [recommended()],
                 budgets=budget or BUDGETS,
                 baseline=baseline,
                 overhead=overhead,

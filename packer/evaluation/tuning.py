@@ -101,6 +101,7 @@ def tune(
     if trials is not None and trials < len(named):
         drawn = generator.choice(len(named), trials, replace=False)
         named = [named[int(at)] for at in np.sort(drawn)]
+    steps = _Steps(len(kept), folds * rounds, progress or (lambda _done, _of: None))
     field = _measured(
         [case for _, case in kept],
         np.array([number for number, _ in kept]),
@@ -108,9 +109,25 @@ def tune(
         FITTED if fitted and candidates is None else (),
         setting,
         workers=checked_workers(workers),
-        progress=progress or (lambda _done, _of: None),
+        progress=steps.measured,
     )
-    return tuned(field, folds=folds, rounds=rounds, generator=generator)
+    return tuned(field, folds=folds, rounds=rounds, generator=generator, progress=steps.chosen)
+
+
+@final
+@attrs.frozen
+class _Steps:
+    """Progress over both halves of the work: measuring the grid, then choosing in every part."""
+
+    queries: int
+    parts: int
+    told: Progress
+
+    def measured(self, done: int, _: int) -> None:
+        self.told(done * self.parts, 2 * self.queries * self.parts)
+
+    def chosen(self, done: int, _: int) -> None:
+        self.told((self.parts + done) * self.queries, 2 * self.queries * self.parts)
 
 
 def _check(least: int, **counts: Any) -> None:
@@ -191,7 +208,14 @@ def _choice(field: Field, train: Ints, generator: np.random.Generator) -> _Chose
 # -- rounds ---------------------------------------------------------------------------------
 
 
-def tuned(field: Field, *, folds: int, rounds: int, generator: np.random.Generator) -> Tuning:
+def tuned(
+    field: Field,
+    *,
+    folds: int,
+    rounds: int,
+    generator: np.random.Generator,
+    progress: Progress = lambda _done, _of: None,
+) -> Tuning:
     """The choice by all queries of a field, and what such a choice gains on others."""
     every = np.arange(field.recall.shape[1])
     held = np.empty((rounds, len(every), len(field.budgets)))
@@ -202,6 +226,7 @@ def tuned(field: Field, *, folds: int, rounds: int, generator: np.random.Generat
             test, train = np.flatnonzero(part == number), np.flatnonzero(part != number)
             choices.append(_choice(field, train, generator))
             held[row, test] = _recall(field, choices[-1], train, test)
+            progress(len(choices), rounds * folds)
     chosen = _choice(field, every, generator)
     best = field.policies[chosen] if isinstance(chosen, int) else chosen.policy(every)
     own = {made: _recall(field, made, every, every) for made in (chosen, *choices)}
