@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 
 from packer import PackError
 from packer.evaluation import Case, CaseSet, case, tune
+from packer.evaluation.comparison import setting_of
 from packer.evaluation.gains import Gain, gain_of, lower_bounds, mean_of_groups
-from packer.evaluation.search_space import grid
+from packer.evaluation.measures import evidence_recall
+from packer.evaluation.runs import outcomes
+from packer.evaluation.search_space import FITTED, Scored, grid
 from packer.evaluation.tuning import Field, tuned
-from strategies import density, greedy, parse, recommended
+from strategies import density, fit_utility, greedy, parse, recommended
 
 
 def asked(right: str, number: int = 0) -> Case:
@@ -183,6 +186,88 @@ def test_the_grid_is_searched_and_may_be_sampled() -> None:
     few = tune(queries(12, 0), budgets=[100], trials=3, fitted=False, rounds=1)
     assert few.tried <= 5
     assert few == tune(queries(12, 0), budgets=[100], trials=3, fitted=False, rounds=1)
+
+
+# -- fitted to labels -----------------------------------------------------------------------
+
+
+def mixed(count: int) -> list[Case]:
+    """Queries whose best chunk is evidence, and the longest is not."""
+    return [asked("short" if number % 3 else "long", number) for number in range(count)]
+
+
+def test_a_fitted_policy_is_text_that_packs_the_same() -> None:
+    cases, setting = mixed(12), setting_of([100, 20], 0, None)
+    scored = Scored.of(FITTED[2], cases, setting)
+    rows = np.arange(12)
+    policy = scored.policy(rows)
+    assert str(policy).startswith('normalize("minmax") | utility(')
+    assert str(policy).endswith(" | knapsack")
+    assert parse(str(policy)) == policy
+    whole = outcomes(cases, [policy], setting, measure=evidence_recall)[:, 0, :, 0]
+    np.testing.assert_array_equal(scored.recall(rows, rows), whole)
+
+
+def test_what_is_fitted_is_measured_on_what_it_was_not_fitted_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cases = mixed(9)
+    scored = Scored.of(FITTED[2], cases, setting_of([100], 0, None))
+    places = {id(scored_case.pool): at for at, scored_case in enumerate(scored.cases)}
+    fits: list[set[int]] = []
+
+    def fit(pools: list[Any], labels: list[Any]) -> Any:
+        fits.append({places[id(pool)] for pool in pools})
+        return fit_utility(pools, labels)
+
+    monkeypatch.setattr("packer.evaluation.search_space.fit_utility", fit)
+    tested: list[set[int]] = []
+    recall = Scored.recall
+
+    def measure(self: Scored, fitted: Any, held: Any) -> Any:
+        tested.append(set(held.tolist()))
+        return recall(self, fitted, held)
+
+    monkeypatch.setattr(Scored, "recall", measure)
+    rows = np.array([0, 2, 3, 4, 5, 7, 8])
+    found = scored.crossed(rows, np.random.default_rng(0))
+    assert not np.isnan(found).any()
+    assert len(fits) == len(tested) == 2
+    for fitted, held in zip(fits, tested, strict=True):
+        assert fitted.isdisjoint(held)
+        assert fitted | held == set(rows.tolist())
+
+
+def test_what_cannot_be_fitted_is_not_chosen() -> None:
+    """All chunks are evidence, so there is nothing to tell apart."""
+    chunk = {"id": "a", "content": "a", "score": 0.5, "tokens": 5}
+    cases = [case({"query": "q", "evidence": ["a"], "candidates": [chunk]})] * 12
+    scored = Scored.of(FITTED[0], cases, setting_of([100], 0, None))
+    assert np.isnan(scored.crossed(np.arange(12), np.random.default_rng(0))).all()
+    found = tune(cases, current="greedy", budgets=[100], trials=1, rounds=1)
+    assert found.best == greedy
+    assert found.tried > 1
+
+
+def test_a_fitted_policy_can_be_the_choice() -> None:
+    """Scores say nothing of what is worth its tokens; the labels do."""
+    generator = np.random.default_rng(0)
+    cases = []
+    for number in range(40):
+        chunks = [
+            {"id": f"w{at}", "content": f"weak {at}", "score": 0.1, "tokens": 10} for at in range(8)
+        ]
+        chunks += [
+            {"id": f"s{at}", "content": f"strong {at}", "score": 0.9, "tokens": 30}
+            for at in range(3)
+        ]
+        order = generator.permutation(len(chunks))
+        record = {"query": "q", "evidence": ["w0", "w1", "w2", "w3", "s0"], "query_id": number}
+        cases.append(case({**record, "candidates": [chunks[int(at)] for at in order]}))
+    found = tune(cases, current="greedy", budgets=[45], trials=1, rounds=1)
+    assert found.holds
+    assert "utility(" in str(found.policy)
+    assert set(found.chosen) <= {str(template) for template in FITTED}
 
 
 def test_progress_is_told_to_the_end() -> None:
