@@ -73,7 +73,8 @@ def test_the_interval_of_a_gain_by_hand() -> None:
     assert found.value == pytest.approx(0.1)
     assert found.mean_low == pytest.approx(0.1 - 2.2622 * error, abs=1e-4)
     assert found.high == pytest.approx(0.1 + 2.2622 * error * np.sqrt(2), abs=1e-4)
-    assert found.holds
+    assert found.mean_low > 0 > found.low
+    assert not found.holds
 
 
 def test_choices_that_differ_widen_the_interval() -> None:

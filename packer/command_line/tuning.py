@@ -152,7 +152,7 @@ def _recall(found: "Tuning") -> Table:
 def _gains(found: "Tuning") -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("over")
-    for title in ("gain", "95 % interval", f"on {found.queries:,} further queries"):
+    for title in ("gain", f"95 %, {found.queries:,} further queries", "95 %, all of the kind"):
         table.add_column(title, justify="right", no_wrap=True)
     for name, gain in (("what you have", found.over_current), ("greedy", found.over_greedy)):
         table.add_row(name, *_figures(gain))
@@ -162,8 +162,8 @@ def _gains(found: "Tuning") -> Table:
 def _figures(gain: "Gain") -> tuple[str, str, str]:
     return (
         f"{gain.value:+.3f}",
-        f"{gain.mean_low:+.3f} to {gain.mean_high:+.3f}",
         f"{gain.low:+.3f} to {gain.high:+.3f}",
+        f"{gain.mean_low:+.3f} to {gain.mean_high:+.3f}",
     )
 
 

@@ -20,9 +20,9 @@ class Gain:
     """How much more evidence a policy packs than another on queries that it was not chosen by.
 
     `value`: the mean of evidence recall, less the other's.  `low` and `high`: in 95 of 100 cases
-    the mean gain on as many further queries lies between them.  `mean_low` and `mean_high`: the
-    95 % interval of the gain on all queries of the kind, which is narrower; the gain `holds` when
-    it lies above 0.
+    the mean gain on as many further queries lies between them; the gain `holds` when that is above
+    0.  `mean_low` and `mean_high`: the 95 % interval of the gain on all queries of the kind, which
+    have no luck of their own, so it is narrower.
     """
 
     value: float
@@ -33,8 +33,8 @@ class Gain:
 
     @property
     def holds(self) -> bool:
-        """Whether the gain is more than chance would give."""
-        return self.mean_low > 0.0
+        """Whether as many further queries would show it, but for 1 case in 40."""
+        return self.low > 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values for JSON."""

@@ -62,14 +62,20 @@ def _code(text: str) -> str:
     return "`" + text.replace("|", "\\|") + "`"
 
 
-def grid(head: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table, its first column to the left, the others to the right."""
+def grid(head: list[str], rows: list[list[str]], *, left: int = 1) -> str:
+    """A Markdown table, its first `left` columns to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
 
+    rule = [
+        ":" + "-" * (width - 1) if at < left else "-" * (width - 1) + ":"
+        for at, width in enumerate(widths)
+    ]
+
     def line(cells: list[str]) -> str:
-        first, *others = zip(cells, widths, strict=True)
-        padded = [first[0].ljust(first[1]), *(text.rjust(width) for text, width in others)]
+        padded = [
+            text.ljust(width) if at < left else text.rjust(width)
+            for at, (text, width) in enumerate(zip(cells, widths, strict=True))
+        ]
         return f"| {' | '.join(padded)} |"
 
-    rule = [":" + "-" * (widths[0] - 1), *("-" * (width - 1) + ":" for width in widths[1:])]
-    return "\n".join([line(head), f"|{'|'.join(f' {part} ' for part in rule)}|", *map(line, rows)])
+    return "\n".join(map(line, [head, rule, *rows]))

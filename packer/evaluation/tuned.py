@@ -41,7 +41,7 @@ class Tuning:
 
     @property
     def holds(self) -> bool:
-        """Whether the choice is another than the current policy, and gains more than chance."""
+        """Whether the choice is another than the current policy, and its gain holds."""
         return self.best != self.current and self.over_current.holds
 
     @property
@@ -53,12 +53,11 @@ class Tuning:
     def verdict(self) -> str:
         """In words: what to use, and why."""
         gain = self.over_current
-        between = f"95 % interval {gain.mean_low:+.3f} to {gain.mean_high:+.3f}"
+        between = f"{gain.low:+.3f} to {gain.high:+.3f} on {self.queries:,} further queries, 95 %"
         if self.holds:
             return (
                 f"Use {self.best}: on queries that were held back it packs {gain.value:+.3f} of "
-                f"the evidence more than what you have ({between}); expect {gain.low:+.3f} to "
-                f"{gain.high:+.3f} on {self.queries:,} further queries."
+                f"the evidence more than what you have ({between})."
             )
         if self.best == self.current:
             return (

@@ -67,8 +67,8 @@ def tune(
 
     Chosen is what has the highest lower bound: its mean gain over `current`, less one standard
     error.  The gain that is stated was measured in `rounds` rounds of `folds` parts of the
-    queries, on each part with what was chosen without it.  The choice holds where the 95 %
-    interval of that gain is above 0; else `Tuning.policy` is `current`.
+    queries, on each part with what was chosen without it.  The choice holds where as many further
+    queries would show a gain (its interval for these is above 0); else `Tuning.policy` is `current`.
     O(queries policies budgets) packs; the rounds add little.
 
     Raises INVALID_PARAMETER for fewer than 10 queries with evidence, and what `evaluate` raises.
