@@ -3,7 +3,6 @@
 import difflib
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any, Final
@@ -11,7 +10,6 @@ from typing import Annotated, Any, Final
 import typer
 import typer.rich_utils
 
-from packer import tokens
 from packer.algebra import Policy
 from packer.budget import Budget as Ledger
 from packer.errors import InvalidParameter, PackError
@@ -19,12 +17,14 @@ from packer.facade import Packer
 from packer.plan import PackedPlan
 from packer.records import Packed
 from packer.template import Template
-from packer.tokens import CountTokens
 from strategies import CATALOG, parse
 
+from .answering import answering as _answering
 from .batch import ROWS, pack_file, summary_table
 from .comparing import BudgetTokens, PolicyTexts, compared
-from .faults import InputFault, input_fault, told
+from .counters import counter as _counter
+from .evaluation import eval_command
+from .faults import input_fault
 from .output import Format, console, context, display, emit, only, visible
 from .pages import HtmlFile, write_page
 from .plans import PlanFile, read_plan
@@ -42,14 +42,13 @@ from .rendering import (
     stage_table,
 )
 from .templates import read_template
+from .tuning import tune_command
 from .vocabulary import entries
 
 __all__ = ["app", "run"]
 
 SHOWN: Final = 20
 """Rows of a table, where the user asks for no number."""
-
-COUNTERS: Final = ("approximate", "utf8_estimate", "utf8_upper_bound")
 
 app = typer.Typer(
     name="packer",
@@ -159,33 +158,6 @@ NoColor = Annotated[
 ]
 
 
-@contextmanager
-def _answering(*, plain: bool) -> Iterator[None]:
-    """Tell the user's faults in words and end with 2; let a closed pipe and Ctrl-C end quietly."""
-    try:
-        yield
-        sys.stdout.flush()
-    except (PackError, InputFault) as error:
-        _complain(told(error), plain=plain)
-        raise typer.Exit(2) from None
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        _complain(f"cannot write: {error.strerror or error}", plain=plain)
-        raise typer.Exit(1) from None
-    except RecursionError:
-        _complain("the metadata of a chunk is nested too deeply", plain=plain)
-        raise typer.Exit(2) from None
-
-
-def _complain(message: str, *, plain: bool) -> None:
-    err = console(sys.stderr, plain=plain)
-    err.print("packer: error: ", style="bold red", end="", soft_wrap=True)
-    err.print(message, soft_wrap=True)
-
-
 # -- commands -------------------------------------------------------------------------------
 
 
@@ -214,11 +186,6 @@ def packer_(
     [bold]packer pack[/] chunks.jsonl -b 4000 -p 'dedup() | mmr(0.7) | ushape' > context.txt
     """
     del show_version
-
-
-def _counter(name: str) -> CountTokens:
-    found: CountTokens = getattr(tokens, name) if name in COUNTERS else tokens.tokenizer(name)
-    return found
 
 
 def _template(given: str | None) -> Template | None:
@@ -722,3 +689,7 @@ def batch(
         )
         if not quiet:
             display(err, summary_table(summary, target))
+
+
+app.command("eval")(eval_command)
+app.command("tune")(tune_command)
