@@ -318,6 +318,14 @@ def test_an_exception_of_the_callers_own_names_its_row() -> None:
     assert "raised for row 1 of the batch" in caught.value.__notes__
 
 
+def test_a_package_that_is_missing_is_no_fault_of_the_row() -> None:
+    def choose(chunks: Any, context: object) -> Any:
+        raise ModuleNotFoundError("no module named nothing")
+
+    with pytest.raises(ModuleNotFoundError):
+        pack_batch(lists([ONE]), custom(choose), budget=9, on_error="set-aside")
+
+
 def test_tokens_that_are_null_need_a_content() -> None:
     batch = lists([{"score": 0.5, "tokens": None}, {"score": 0.4, "tokens": 3}], tokens=pa.int64())
     result = pack_batch(batch, greedy, budget=9, on_invalid="exclude")
