@@ -121,10 +121,7 @@ class Rows(ABC):
 
     def column(self, key: str) -> list[object]:
         """The values of a metadata key, None where a chunk lacks it or has NaN."""
-        metadata = self.candidates.metadata
-        if len(self.table_rows) < len(metadata):
-            metadata = self.metadata
-        values = [one.get(key) for one in metadata]
+        values = [one.get(key) for one in self.metadata]
         if any(issubclass(kind, float) for kind in set(map(type, values))):
             return list(map(present, values))
         return values

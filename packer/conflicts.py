@@ -29,7 +29,7 @@ def conflict(book: Rulebook) -> OverBudget | Infeasible:
             who = f"{ids[row]!r} is pinned" if row in pins else f"pins need {ids[row]!r}, which"
             message = f"{who} and needs {book.missing[row][0]!r}, which is no candidate"
             return Infeasible(message, details={"ids": (ids[row],)})
-    costs = pool.costs[closure]
+    costs = pool.charged(closure.tolist())[closure]
     if int(costs.sum()) > pool.budget:
         return _over_budget(pool, closure[np.argsort(-costs, kind="stable")], pins)
     found = _over_quota(book, pins, closure) or _rivals(book, closure)
@@ -57,10 +57,10 @@ def _closure(book: Rulebook, rows: Ints) -> Ints:
 
 def _over_budget(pool: Pool, rows: Ints, pins: Ints) -> OverBudget:
     """The fewest of the rows that must be in, the dearest first, that exceed the budget."""
-    spent = np.cumsum(pool.costs[rows])
+    spent = np.cumsum(pool.charged(rows.tolist())[rows])
     fewest = rows[: int(np.searchsorted(spent, pool.budget, side="right")) + 1]
     names = _joined(pool.ids[row] for row in fewest.tolist())
-    total = int(pool.costs[fewest].sum())
+    total = int(spent[len(fewest) - 1])
     words = "pin" if len(fewest) == 1 else "pins"
     if not np.isin(fewest, pins).all():
         words = "pins with what they need,"

@@ -43,7 +43,7 @@ def packed(
 ) -> Packed:
     """The result of a call; `rendered`: its text, where a template wrote it."""
     pool = layout.pool
-    used = int(pool.costs[layout.pool_rows].sum()) if rendered is None else rendered.used
+    used = int(layout.selection.costs.sum()) if rendered is None else rendered.used
     report = Report(
         tokens_used=used,
         budget=max(pool.call.limit, 0),
@@ -66,7 +66,10 @@ def packed(
         rendered_tokens=None if rendered is None else rendered.tokens,
     )
     text = None if rendered is None else rendered.text
-    return Packed(Deferred(lambda: _packed_chunks(layout)), report, text, replay)
+    texts = (
+        Deferred(lambda: tuple(text for _, text in layout.written())) if pool.overlapping else None
+    )
+    return Packed(Deferred(lambda: _packed_chunks(layout)), report, text, replay, texts)
 
 
 def position_quality(scores: Floats) -> float | None:
@@ -119,6 +122,7 @@ def _values(pool: Pool) -> "Mapping[str, tuple[ScoreStep, ...]]":
 def _packed_chunks(layout: Layout) -> tuple[PackedChunk, ...]:
     table = layout.pool.candidates
     merged = _merged(layout.pool)
+    new = _new_tokens(layout)
     return tuple(
         PackedChunk(
             id=table.id(row),
@@ -129,9 +133,20 @@ def _packed_chunks(layout: Layout) -> tuple[PackedChunk, ...]:
             metadata=table.metadata[row],
             merged_from=tuple(merged.get(row, ())),
             original_tokens=table.originals[row].tokens if row in table.originals else None,
+            new_tokens=None if new is None else new[row],
         )
         for position, row in enumerate(layout.table_rows.tolist())
     )
+
+
+def _new_tokens(layout: Layout) -> dict[int, int] | None:
+    """For each row of the table that is shown the tokens that were new when it was chosen."""
+    pool, selection = layout.pool, layout.selection
+    if not pool.overlapping:
+        return None
+    cover = pool.cover(tokens=True)
+    rows = selection.table_rows.tolist()
+    return {row: cover.take(at) for row, at in zip(rows, selection.chosen.tolist(), strict=True)}
 
 
 def _merged(pool: Pool) -> dict[int, list[str]]:

@@ -22,13 +22,14 @@ import numpy.typing as npt
 
 from .arrays import Bools, Floats, Ints, Vectors, sealed
 from .call import Call, checked_call
-from .charging import charges, lacking
+from .charging import charges, lacking, part_tokens
 from .columns import Candidates, Cut, Rescoring, Rows
 from .errors import InvalidParameter, InvalidStrategy, shown
 from .intake import ChunkLike, Intake, OnInvalid, estimates, from_arrays, from_chunks
 from .records import Exclusion, Optimality, Reason, Warning
-from .rules import Pin, Rule, in_order
+from .rules import Overlap, Pin, Rule, in_order
 from .selection import Selection
+from .spans import Cover, Spans, along, spans_of
 from .tokens import CountTokens, approximate, counts, is_estimate
 from .validation import STAGE, refusal
 
@@ -277,6 +278,42 @@ class Pool(Rows):
             lambda mask, rows: sealed(mask[rows]),
         )
 
+    @property
+    def overlapping(self) -> bool:
+        """Whether rows are charged only for what is new, and any two have something in common."""
+        return any(isinstance(rule, Overlap) for rule in self.rules) and any(self.spans.meets)
+
+    @property
+    def spans(self) -> Spans:
+        """The spans of the rows in their sources."""
+        return self.derive(
+            "spans", lambda pool: spans_of(pool.candidates, pool.table_rows), Spans.taken
+        )
+
+    def cover(self, *, tokens: bool = False) -> Cover:
+        """What nothing covers yet, to charge rows one after the other; `tokens`: of texts alone."""
+        known = self.derive("counted parts", lambda _: {}, lambda known, _: known)
+        table, call, rows = self.candidates, self.call, self.table_rows.tolist()
+
+        def counted(row: int, start: int, end: int) -> int:
+            at = rows[row]
+            part = at, start, end
+            if part not in known:
+                known[part] = part_tokens(table, at, start, end, call)
+            return known[part]
+
+        if tokens:
+            return Cover(self.spans, self.tokens, 0, counted)
+        return Cover(self.spans, self.costs, self.call.overhead, counted)
+
+    def charged(self, rows: Iterable[int]) -> Ints:
+        """int64[n]: what each row costs when these are in, chosen in this order.
+
+        `costs`, but where rows are charged only for what is new: of these rows what was new when
+        each came, of the others what would be.
+        """
+        return along(self.cover(), rows) if self.overlapping else self.costs
+
     # -- verbs -----------------------------------------------------------------------------
 
     def at(self, stage: str) -> "Pool":
@@ -434,7 +471,7 @@ class Pool(Rows):
         that costs more than the budget.
         """
         chosen, rest = self._checked(rows)
-        costs = self.costs
+        costs = self.charged(chosen.tolist()) if self.rules else self.costs
         left = self.call.budget - int(np.add.reduce(costs[chosen]))
         if left < 0:
             message = (
@@ -467,7 +504,8 @@ class Pool(Rows):
             ),
         ]
         pool = self._but(cuts=(*self.cuts, *more)) if more else self
-        return Selection(pool=pool, chosen=sealed(chosen), optimality=optimality)
+        charged = None if costs is self.costs else sealed(costs[chosen])
+        return Selection(pool=pool, chosen=sealed(chosen), optimality=optimality, charged=charged)
 
     def cut(
         self,

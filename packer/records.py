@@ -174,7 +174,8 @@ class PackedChunk:
     """A chunk that is in: `position` is its place in the output, `tokens` those of `content`.
 
     `merged_from`: the ids of the near-duplicates that it stands for.  `original_tokens`: where
-    `trim` or `shrink` made the content shorter, the tokens of the whole.
+    `trim` or `shrink` made the content shorter, the tokens of the whole.  `new_tokens`: under
+    `overlap`, those of what no chunk before it had, which is what it was charged.
     """
 
     id: str
@@ -185,6 +186,7 @@ class PackedChunk:
     metadata: Mapping[str, object] = attrs.field(default=EMPTY, hash=False)
     merged_from: tuple[str, ...] = ()
     original_tokens: int | None = None
+    new_tokens: int | None = None
 
 
 @final
@@ -397,6 +399,7 @@ class Packed:
     report: Report
     _rendered: str | None = attrs.field(default=None, repr=False)
     _replay: "Replay[Packed]" = attrs.field(factory=Replay, repr=False, eq=False)
+    _joined: Deferred[tuple[str, ...]] | None = attrs.field(default=None, repr=False)
 
     __hash__ = None  # type: ignore[assignment]  # metadata in it need not hash
 
@@ -414,12 +417,15 @@ class Packed:
     def text(self, separator: str | None = None) -> str:
         """The contents in order, joined by `separator` (two line breaks when left out).
 
-        With a template the very text that was counted; the separator is the template's then.
+        Under `overlap` chunks of one source that overlap are one text.  With a template the very
+        text that was counted; the separator is the template's then.
 
         Raises INVALID_PARAMETER for a separator beside a template.
         """
         if self._rendered is None:
             between = "\n\n" if separator is None else separator
+            if self._joined is not None:
+                return between.join(self._joined.value)
             return between.join(chunk.content for chunk in self.chunks)
         if separator is not None:
             message = f"the text is the template's; give its separator as Template(separator={separator!r})"
@@ -548,7 +554,8 @@ class Packed:
 
 def _tokens_text(chunk: PackedChunk) -> str:
     shortened = "" if chunk.original_tokens is None else f" of {chunk.original_tokens}"
-    return f"{chunk.tokens}{shortened} tokens"
+    new = "" if chunk.new_tokens in {None, chunk.tokens} else f" ({chunk.new_tokens} new)"
+    return f"{chunk.tokens}{shortened} tokens{new}"
 
 
 _BEFORE_STAGES = frozenset({Reason.DUPLICATE, Reason.INVALID})

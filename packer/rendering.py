@@ -104,9 +104,10 @@ def _better(found: Rendered, shown: Callable[[int], Rendered]) -> Rendered | Non
 
     None where nothing that it left out would fit in there, or where that text does not fit.
     """
-    free, costs = -found.over, _left_out(found.layout)
+    free, costs, pool = -found.over, _left_out(found.layout), found.layout.pool
     for room in dict.fromkeys((free + found.saved, free)):
-        if not found.shortened and not (costs <= room).any():
+        dear = not pool.overlapping and not (costs <= room).any()
+        if not found.shortened and dear:
             continue
         again = shown(found.charged + room)
         same = set(again.layout.table_rows) == set(found.layout.table_rows)
@@ -320,10 +321,21 @@ def _rendered(candidates: Candidates, selection: Selection, layout: Layout) -> R
     pool = layout.pool
     table, template = pool.candidates, pool.call.template
     assert template is not None  # or nobody asks
-    rows = enumerate(layout.table_rows.tolist(), 1)
-    text = template.joined(form(table, row, place, template) for place, row in rows)
+    written = layout.written()
+    text = template.joined(
+        form(table, row, place, template, content, _tokens(pool, row, content))
+        for place, (row, content) in enumerate(written, 1)
+    )
     tokens = count(pool.call.count_tokens, text, "the rendered text") if len(layout) else 0
     return Rendered(selection, layout, text, tokens, candidates)
+
+
+def _tokens(pool: Pool, row: int, text: str) -> int:
+    """The tokens of a text for its template: those of its row, where it is that of the row."""
+    table, template = pool.candidates, pool.call.template
+    if template is None or "tokens" not in template.fields or text == table.text(row):
+        return int(table.tokens[row])
+    return count(pool.call.count_tokens, text, f"chunk {table.id(row)!r}", table.id(row))
 
 
 def _without(found: Rendered, places: Ints) -> Selection:

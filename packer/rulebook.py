@@ -3,8 +3,8 @@
 A pool without rules has no rulebook, and selectors take their plain way.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import final
+from collections.abc import Callable, Sequence
+from typing import TypeAlias, final
 
 import attrs
 import numpy as np
@@ -14,7 +14,7 @@ from .arrays import Bools, Floats, Ints, frozen, sealed
 from .columns import Cut
 from .errors import Infeasible, OverBudget
 from .metadata import names, present
-from .needing import edges
+from .needing import Edges, edges_of
 from .pool import Pool
 from .quotas import detail_of, keys_of, over
 from .records import Optimality, Reason
@@ -140,7 +140,7 @@ class Rulebook:
         cuts = [*self._over_quota(out, codes), *self._rivals(out, codes, chosen)]
         needy = out[codes == kernels.rules.NEEDS]
         unfit = out[codes == kernels.rules.BUDGET]
-        lacking = np.isin(unfit, list(self.missing))
+        lacking = np.isin(unfit, list(self.missing)) if self.missing else unfit < 0
         needy = np.concatenate([needy, unfit[lacking]]) if lacking.any() else needy
         cuts += self._needy(Reason.NEEDS, needy, self._needs_detail)
         left = pool.budget - int(pool.costs[rows].sum())
@@ -191,8 +191,11 @@ class Rulebook:
 
     def _needy(self, reason: Reason, rows: Ints, detail: Callable[[int], str]) -> list[Cut]:
         """The exclusions of rows for what they need, by the stage that wants it."""
+        needs = [rule for rule in self.pool.rules if isinstance(rule, Needs)]
         found: dict[str, list[int]] = {}
-        for row in rows.tolist():
+        if len(needs) == 1 and len(rows):
+            found[needs[0].stage] = rows.tolist()
+        for row in rows.tolist() if len(needs) > 1 else ():
             found.setdefault(self._wanted(row)[1], []).append(row)
         return [
             attrs.evolve(self.pool.cut(reason, np.array(those), detail), stage=stage)
@@ -230,7 +233,6 @@ def rulebook(pool: Pool) -> Rulebook | None:
     """
     if not pool.rules:
         return None
-    refuse_without_room(pool)
     quotas = tuple(rule for rule in pool.rules if isinstance(rule, Quota))
     group = np.full((len(quotas), len(pool)), -1, np.int64)
     amount = np.ones((len(quotas), len(pool)), np.int64)
@@ -304,35 +306,36 @@ def _parents(pool: Pool) -> tuple[Ints, Ints, dict[int, tuple[str, str]]]:
     The latter with the stage that wants it.
     """
     missing: dict[int, tuple[str, str]] = {}
-    listed = list(edges(pool))
-    if not listed:
+    needs = [rule for rule in pool.rules if isinstance(rule, Needs)]
+    found = [edges_of(pool, rule.key) for rule in needs]
+    if not any(len(edges.child) for edges in found):
         return np.zeros(len(pool) + 1, np.int64), np.empty(0, np.int64), missing
-    ids = pool.ids
-    row_of = dict(zip(ids, range(len(ids)), strict=True))
-    found: dict[tuple[int, int], str] = {}  # each once; rules in the pool's own order
-    for rule, row, name in listed:
-        parent = row_of.get(name)
-        if parent is None:
-            missing.setdefault(row, (name, rule.stage))
-        elif parent != row:
-            found.setdefault((row, parent), rule.stage)
-    _spread(missing, found, ids)
-    rows = np.array([row for row, _ in found], np.int64)
-    parents = np.array([parent for _, parent in found], np.int64)
+    for rule, edges in zip(needs, found, strict=True):
+        for edge in np.flatnonzero(edges.parent < 0).tolist():
+            missing.setdefault(int(edges.child[edge]), (edges.wanted[edge], rule.stage))
+    if missing:
+        _spread(missing, needs, found, pool.ids)
+    child = np.concatenate([edges.child for edges in found])
+    parent = np.concatenate([edges.parent for edges in found])
+    pairs, first = np.unique(child * (len(pool) + 1) + parent + 1, return_index=True)
+    first = np.sort(first[pairs % (len(pool) + 1) > 0])  # each once, as it was named first
+    first = first[np.argsort(child[first], kind="stable")]
     at = np.zeros(len(pool) + 1, np.int64)
-    np.cumsum(np.bincount(rows, minlength=len(pool)), out=at[1:])
-    return at, parents[np.argsort(rows, kind="stable")], missing
+    np.cumsum(np.bincount(child[first], minlength=len(pool)), out=at[1:])
+    return at, parent[first], missing
 
 
 def _spread(
-    missing: dict[int, tuple[str, str]], found: Mapping[tuple[int, int], str], ids: Sequence[str]
+    missing: dict[int, tuple[str, str]],
+    needs: Sequence[Needs],
+    found: Sequence[Edges],
+    ids: Sequence[str],
 ) -> None:
     """Add to `missing` what needs a row that cannot come."""
-    if not missing:
-        return
     needing: dict[int, list[tuple[int, str]]] = {}
-    for (row, parent), stage in found.items():
-        needing.setdefault(parent, []).append((row, stage))
+    for rule, edges in zip(needs, found, strict=True):
+        for row, parent in zip(edges.child.tolist(), edges.parent.tolist(), strict=True):
+            needing.setdefault(parent, []).append((row, rule.stage))
     waiting = list(missing)
     while waiting:
         row = waiting.pop()
@@ -340,6 +343,26 @@ def _spread(
             if child not in missing:
                 missing[child] = ids[row], stage
                 waiting.append(child)
+
+
+_Pairs: TypeAlias = tuple[Ints, Ints, Floats]
+
+
+def _pairs(pool: Pool, rule: Distinct) -> _Pairs:
+    """The pairs of rows that a rule lets not be in together, and how similar they are."""
+
+    def build(made: Pool) -> _Pairs:
+        _, found = features(made, rule.metric)
+        return kernels.alike.pairs(*found.arrays, rule.threshold)
+
+    def take(pairs: _Pairs, rows: Ints) -> _Pairs:
+        left, right, alike = pairs
+        place = np.full(1 + max(int(part.max(initial=0)) for part in (rows, left, right)), -1)
+        place[rows] = np.arange(len(rows))
+        kept = (place[left] >= 0) & (place[right] >= 0)
+        return sealed(place[left[kept]]), sealed(place[right[kept]]), sealed(alike[kept])
+
+    return pool.derive(f"pairs {rule.threshold!r} {rule.metric}", build, take)
 
 
 def _rival_columns(pool: Pool) -> tuple[Ints, Ints, Floats, Ints]:
@@ -350,8 +373,7 @@ def _rival_columns(pool: Pool) -> tuple[Ints, Ints, Floats, Ints]:
     left, right, alike, by = [], [], [], []
     for number, rule in enumerate(pool.rules):
         if isinstance(rule, Distinct) and len(pool) > 1:
-            _, found = features(pool, rule.metric)
-            rows, others, similarity = kernels.alike.pairs(*found.arrays, rule.threshold)
+            rows, others, similarity = _pairs(pool, rule)
             left.append(rows)
             right.append(others)
             alike.append(similarity)

@@ -1,19 +1,21 @@
 """Choosing under rules: what selectors do when the pool has some."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
+import attrs
 import numpy as np
 
-from .arrays import Ints, best_first
+from .arrays import Floats, Ints, best_first
 from .conflicts import conflict
+from .growing import Growing, filled, grown
 from .pool import Pool
 from .quotas import keys_of, over
-from .rulebook import Rulebook, refuse_without_room, rulebook
-from .rules import UNBOUNDED, Pin, Quota
+from .rulebook import Rulebook, rulebook
+from .rules import UNBOUNDED, Overlap, Pin, Quota
 from .selection import Selection
 
-__all__ = ["base", "choose", "down", "enforce"]
+__all__ = ["base", "choose", "down", "enforce", "topped_up"]
 
 MANY: Final = 5_000
 """Of more rows than this the compiled walk is faster than a loop of Python."""
@@ -43,11 +45,14 @@ def down(pool: Pool, order: Ints, *, stop: bool = False) -> Selection | None:
     """
     if not pool.rules:
         return None
+    if pool.overlapping:
+        rank = np.empty(len(pool))
+        rank[order] = -np.arange(len(pool))
+        return grown(pool, lambda _: rank, stop=stop)
     if len(pool) <= MANY and all(
-        isinstance(rule, Pin) or (isinstance(rule, Quota) and rule.least == 0)
+        isinstance(rule, Pin | Overlap) or (isinstance(rule, Quota) and rule.least == 0)
         for rule in pool.rules
     ):
-        refuse_without_room(pool)
         rows = _walk(pool, order, stop=stop)
         if rows is not None:
             return pool.select(rows, cuts=over(pool, rows))
@@ -58,7 +63,9 @@ def down(pool: Pool, order: Ints, *, stop: bool = False) -> Selection | None:
 def choose(book: Rulebook, order: Ints, *, stop: bool = False) -> Selection:
     """What must be in, then down `order`, adding what the rules and the budget allow."""
     start = base(book, order)
-    possible = order[~np.isin(order, list(book.missing))]  # what cannot come stops nobody
+    possible = order
+    if book.missing:
+        possible = order[~np.isin(order, list(book.missing))]  # what cannot come stops nobody
     return book.select(book.walk(possible, start, stop=stop))
 
 
@@ -130,4 +137,31 @@ def enforce(pool: Pool, selection: Selection) -> Selection:
     wanted = selection.chosen
     rest = np.setdiff1d(np.arange(len(pool)), wanted)
     order = np.concatenate([wanted, rest[best_first(pool.scores[rest])]])
+    if pool.overlapping:
+        found = Growing(pool)
+        found.start(order)
+        found.closed[rest] = True
+        rank = np.zeros(len(pool))
+        rank[wanted] = -np.arange(len(wanted))
+        found.grow(lambda _: rank)
+        return found.select()
     return book.select(book.walk(wanted, base(book, order)))
+
+
+def topped_up(
+    pool: Pool, wanted: Ints, selection: Selection, worth: Callable[[Pool], Floats]
+) -> Selection:
+    """A selection by full costs, and what fits in the room that overlaps freed, the best first.
+
+    `wanted` are the rows that the selector chose: what found no room beside them at full costs may
+    come in now.  How good that is nobody knows, so it has no `optimality`.
+    """
+    out = np.ones(len(pool), np.bool_)
+    out[wanted] = False
+    also = np.flatnonzero(out & (pool.costs > pool.budget - int(pool.costs[wanted].sum())))
+    rows = filled(pool, selection.chosen, worth(pool), also)
+    if len(rows) == len(selection):
+        return attrs.evolve(selection, optimality=None)
+    warned = attrs.evolve(pool, warnings=selection.pool.warnings)
+    book = rulebook(warned)
+    return warned.select(rows) if book is None else book.select(rows)

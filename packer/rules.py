@@ -12,7 +12,7 @@ import attrs
 from .conditions import Condition
 from .records import Reason
 
-__all__ = ["UNBOUNDED", "Distinct", "Needs", "Pin", "Quota", "Rule", "in_order"]
+__all__ = ["UNBOUNDED", "Distinct", "Needs", "Overlap", "Pin", "Quota", "Rule", "in_order"]
 
 UNBOUNDED: Final = 2**62
 """The `most` of a quota without one."""
@@ -59,9 +59,17 @@ class Needs:
     key: str
 
 
-Rule: TypeAlias = Pin | Quota | Distinct | Needs
+@final
+@attrs.frozen
+class Overlap:
+    """A chunk is charged only for what of its source is new beside those that are in."""
 
-_KINDS: Final = (Pin, Quota, Distinct, Needs)
+    stage: str
+
+
+Rule: TypeAlias = Pin | Quota | Distinct | Needs | Overlap
+
+_KINDS: Final = (Pin, Quota, Distinct, Needs, Overlap)
 
 
 def in_order(rules: Iterable[Rule]) -> tuple[Rule, ...]:

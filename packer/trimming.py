@@ -69,11 +69,12 @@ def _joined(selection: Selection, pool: Pool, row: int) -> Selection:
         if cut.stage != pool.stage or cut.reason not in {Reason.BUDGET, Reason.STRATEGY}
     ]
     chosen = np.append(selection.chosen, row)
-    left = pool.budget - int(pool.costs[chosen].sum())
+    costs = pool.charged(chosen.tolist())
+    left = pool.budget - int(costs[chosen].sum())
     told = f"{pool.candidates.id(int(pool.table_rows[row]))!r} was cut to fill what remained"
 
     def detail(other: int) -> str | None:
-        cost = int(pool.costs[other])
+        cost = int(costs[other])
         return None if cost > left else f"{told}; its {cost} tokens would fit in the {left} left"
 
     pool = attrs.evolve(pool, cuts=tuple(before))

@@ -9,6 +9,7 @@ import attrs
 
 from packer.algebra import Constraint
 from packer.conditions import Condition
+from packer.needing import edges_of
 from packer.parameters import choice, condition, count, key, number, refusal
 from packer.pool import Pool
 from packer.quotas import keys_of
@@ -57,15 +58,16 @@ def _gone(pool: Pool, condition: Condition, *, early: bool) -> list[tuple[str, s
         for out in pool.invalid
         if condition.holds(out.metadata)
     ]
-    for cut in pool.cuts:
-        for at, row in enumerate(cut.rows.tolist() if cut.stage == STAGE or not early else ()):
-            if condition.holds(table.metadata[row]):
-                same = cut.reason is Reason.DUPLICATE and any(
-                    table.id(other) == table.id(row) and condition.holds(table.metadata[other])
-                    for other in pool.table_rows.tolist()
-                )
-                if not same:
-                    found.append((table.id(row), _reason(cut.reason, cut.detail(at))))
+    cuts = [cut for cut in pool.cuts if cut.stage == STAGE or not early]
+    here: set[str] = set()
+    if any(cut.reason is Reason.DUPLICATE for cut in cuts):
+        held = condition.each(pool.metadata)
+        here = {id_ for id_, meets in zip(pool.ids, held, strict=True) if meets}
+    for cut in cuts:
+        for at, row in enumerate(cut.rows.tolist()):
+            same = cut.reason is Reason.DUPLICATE and table.id(row) in here
+            if not same and condition.holds(table.metadata[row]):
+                found.append((table.id(row), _reason(cut.reason, cut.detail(at))))
     return found
 
 
@@ -160,6 +162,7 @@ class NeedsStage(Constraint):
     key: str = key(default="parent")
 
     def __call__(self, pool: Pool, /) -> Pool:
+        edges_of(pool, self.key)  # read here and not while the selector is at work
         return pool.bind(Needs(repr(self), self.key))
 
 

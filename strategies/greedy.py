@@ -7,6 +7,7 @@ import numpy as np
 
 from packer.algebra import Selector
 from packer.arrays import Floats, Ints, best_first
+from packer.growing import grown
 from packer.pool import Pool
 from packer.ruled_selection import down
 from packer.selection import Selection
@@ -49,6 +50,7 @@ class Greedy(Selector):
     name = "greedy"
     is_constant = True
     obeys_rules = True
+    counts_overlap = True
 
     def __call__(self, pool: Pool, /) -> Selection:
         return _down(pool, best_first(pool.scores))
@@ -68,6 +70,7 @@ class Prefix(Selector):
     name = "prefix"
     is_constant = True
     obeys_rules = True
+    counts_overlap = True
 
     def __call__(self, pool: Pool, /) -> Selection:
         order = best_first(pool.scores)
@@ -100,9 +103,12 @@ class Density(Selector):
     name = "density"
     is_constant = True
     obeys_rules = True
+    counts_overlap = True
 
     def __call__(self, pool: Pool, /) -> Selection:
         pool = warn_squeezed(pool)
+        if pool.overlapping:
+            return grown(pool, lambda found: per_token(pool.scores, found.costs))
         return _down(pool, np.lexsort((-pool.scores, -self.worth(pool))))
 
     def worth(self, pool: Pool, /) -> Floats:

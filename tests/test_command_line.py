@@ -885,6 +885,7 @@ def test_a_terminal_gets_controls_of_the_context_as_escapes(tmp_path: Path) -> N
         "metadata": {},
         "merged_from": [],
         "original_tokens": None,
+        "new_tokens": None,
     }
 
 
@@ -1208,3 +1209,22 @@ def test_explain_of_a_plan_names_the_section(small: str, plan: Path, tmp_path: P
     bare = tmp_path / "bare.toml"
     bare.write_text('budget = 40\n[[section]]\nname = "rules"\ntext = "Be kind."\n', "utf-8")
     assert "rules is in at position 0" in run("explain", "rules", "--plan", str(bare)).stdout
+
+
+def test_what_a_chunk_added_is_shown_beside_its_tokens() -> None:
+    text = "Refunds take five days. We ship on Monday."
+    rows = [
+        {
+            "id": id_,
+            "content": text[start:end],
+            "score": score,
+            "metadata": {"source": "faq", "start": start, "end": end},
+        }
+        for id_, start, end, score in (("a", 0, 36, 0.9), ("b", 24, 42, 0.8))
+    ]
+    call = ("-b", "50", "-p", "overlap() | greedy")
+    found = run("pack", "-", *call, stdin=jsonl(rows))
+    assert found.stdout == text + "\n"
+    assert "5 (2 new)" in found.stderr
+    told = run("explain", "-", "b", *call, stdin=jsonl(rows)).stdout
+    assert "5 tokens (2 new)" in told

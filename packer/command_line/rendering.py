@@ -217,7 +217,8 @@ def _packed_rows(packed: Packed, show: int) -> RenderableType:
 
 def _tokens(chunk: PackedChunk) -> str:
     whole = "" if chunk.original_tokens is None else f" of {chunk.original_tokens:,}"
-    return f"{chunk.tokens:,}{whole}"
+    new = "" if chunk.new_tokens in {None, chunk.tokens} else f" ({chunk.new_tokens:,} new)"
+    return f"{chunk.tokens:,}{whole}{new}"
 
 
 def _excluded_rows(excluded: Sequence[Exclusion], show: int) -> RenderableType:

@@ -9,6 +9,7 @@ from packer.errors import InvalidParameter, shown
 from packer.records import Chunk
 
 from .material import (
+    BOOK,
     CLOSE,
     EMBEDDINGS,
     FAMILIES,
@@ -125,7 +126,7 @@ def _chunk(
     embeddings = vectors if embedded else st.none()
     if embedded is None:
         embeddings = st.none() | vectors | st.just([])
-    return st.builds(
+    found = st.builds(
         Chunk,
         words if named else words | st.sampled_from(("", " \n")),
         usual if scores is None else scores,
@@ -134,6 +135,17 @@ def _chunk(
         embedding=embeddings,
         metadata=metadata,
     )
+    if metadata is not METADATA or profile == "near-duplicate":
+        return found
+    return st.builds(_placed, found, st.sampled_from((True, True, False)))
+
+
+def _placed(chunk: Chunk, cut: bool) -> Chunk:  # a draw
+    """The chunk, with the text of its span where `cut`."""
+    start, end = chunk.metadata.get("start"), chunk.metadata.get("end")
+    if cut and isinstance(start, int) and isinstance(end, int) and start < end:
+        return attrs.evolve(chunk, content=BOOK[start:end])
+    return chunk
 
 
 def _has_ink(text: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, Final, TypeAlias
 from hypothesis import strategies as st
 
 __all__ = [
+    "BOOK",
     "CLOSE",
     "DATES",
     "DATE_KEYS",
@@ -91,6 +92,9 @@ DATES: Final[Values] = st.sampled_from(
 DATE_KEYS: Final = ("timestamp", "updated")
 GROUP_KEYS: Final = ("source", "group", "parent", "status", "doc type", "nowhere")
 
+BOOK: Final = "Refunds take five days. We ship on every working day. Gift cards never expire."
+"""What chunks with `start` and `end` in their metadata are mostly cut from."""
+
 METADATA: Final[Values] = st.fixed_dictionaries(
     {},
     optional={
@@ -106,6 +110,8 @@ METADATA: Final[Values] = st.fixed_dictionaries(
         "year": st.integers(2020, 2025),
         "tags": st.lists(st.sampled_from(("refund", "vip")), max_size=2),
         "doc type": st.sampled_from(("faq", "policy")),
+        "start": st.sampled_from((0, 8, 24, 30, "0")),
+        "end": st.sampled_from((23, 24, 40, 52, len(BOOK))),
     },
 )
 
