@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from . import (
+    arrow,
     knapsack,
     memory,
     mmr,
@@ -27,6 +28,7 @@ JOBS: Final[dict[str, Callable[[Effort], Iterator[Row]]]] = {
     "cosine": near_duplicates.cosine_rows,
     "rules": rules.rows,
     "whole": whole_call.rows,
+    "arrow": arrow.rows,
     "startup": startup.rows,
     "memory": memory.rows,
     "threads": threads.rows,

@@ -146,8 +146,25 @@ RULED: Final = tuple(
     for words in ("cap", "cap, exclusive, needs")
 )
 
+BATCHED: Final = tuple(
+    Goal(
+        f"1,000 requests of 20, {name}",
+        "times pack for each row",
+        5,
+        _ratio(f"arrow/{name}/20", "pack for each row"),
+    )
+    for name in (
+        "greedy",
+        "threshold, greedy, ushape",
+        "dedup, mmr, ushape",
+        "dedup text, greedy",
+        "knapsack",
+    )
+)
+
 GOALS: Final = (
     *RULED,
+    *BATCHED,
     Goal("500 texts x 3 variants, 64k", "proven", 1, _fact("rules/knapsack/variants", "proven")),
     Goal(
         "500 texts x 3 variants, 64k",

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from packer import Chunk, Constraint, Packer, Policy, Pool, Selector
-from strategies import cap, exclusive, greedy, knapsack, mmr, needs
+from strategies import cap, exclusive, field, greedy, knapsack, mmr, needs, pin
 
 from . import inputs
 from .harness import Contender, Effort, Row, measure
@@ -19,11 +19,13 @@ BUDGET: Final = 32_000
 
 
 def rows(effort: Effort) -> Iterator[Row]:
-    """Greedy and MMR with a cap, and with a cap, variants and needs; then 500 texts x 3."""
+    """Greedy and MMR with one rule of each kind, and with several; then 500 texts x 3."""
     n = 100 if effort.quick else 1_000
     pool = _pool(n)
     several: list[tuple[str, tuple[Constraint, ...]]] = [
         ("cap", (cap(3),)),
+        ("pin", (pin(field("group") == "group 3"),)),
+        ("exclusive", (exclusive(),)),
         ("cap, exclusive, needs", (cap(3), exclusive(), needs())),
     ]
     selectors: list[tuple[str, Selector]] = [("greedy", greedy), ("mmr", mmr(0.5))]

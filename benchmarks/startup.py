@@ -44,7 +44,8 @@ POLICIES: Final = {
 
 def rows(effort: Effort) -> Iterator[Row]:
     """Imports, then first calls: one kernel at a time, and all of them."""
-    for statement in ("import packer", "import packer, strategies"):
+    used = "from packer import Chunk, pack; from strategies import greedy"
+    for statement in ("import packer", "import packer, strategies", used):
         yield _import(statement, effort)
     for name, policies in POLICIES.items():
         yield _first(name, policies, effort)

@@ -18,38 +18,43 @@ The vocabulary of stages is the package `strategies`; importing neither imports 
 
 from typing import TYPE_CHECKING, Final
 
-from .algebra import Constraint, Filter, Order, Policy, Scoring, Selector, Stage
-from .budget import Budget
-from .errors import PackError
-from .facade import Packer, pack
 from .lazy_names import lazy_names
-from .pool import Pool
-from .records import (
-    Chunk,
-    Exclusion,
-    Optimality,
-    Packed,
-    PackedChunk,
-    Reason,
-    Report,
-    StageTrace,
-)
-from .selection import Layout, Selection
-from .template import Template
-from .tokens import TokenCounter, approximate, tokenizer, utf8_estimate, utf8_upper_bound
 
 if TYPE_CHECKING:
+    from .algebra import Constraint, Filter, Order, Policy, Scoring, Selector, Stage
     from .allotment import Section, sections
+    from .budget import Budget
+    from .comparison import Comparison, compare
+    from .errors import PackError
+    from .facade import Packer, pack
+    from .frontier import Frontier, FrontierPoint
     from .plan import PackedPlan, Plan, PlanReport
+    from .pool import Pool
+    from .records import (
+        Chunk,
+        Exclusion,
+        Optimality,
+        Packed,
+        PackedChunk,
+        Reason,
+        Report,
+        StageTrace,
+    )
+    from .selection import Layout, Selection
+    from .template import Template
+    from .tokens import TokenCounter, approximate, tokenizer, utf8_estimate, utf8_upper_bound
     from .values import ScorePart, ScoreStep
     from .warming import warm
 
 __all__ = [
     "Budget",
     "Chunk",
+    "Comparison",
     "Constraint",
     "Exclusion",
     "Filter",
+    "Frontier",
+    "FrontierPoint",
     "Layout",
     "Optimality",
     "Order",
@@ -75,6 +80,7 @@ __all__ = [
     "Template",
     "TokenCounter",
     "approximate",
+    "compare",
     "pack",
     "sections",
     "tokenizer",
@@ -84,13 +90,45 @@ __all__ = [
 ]
 
 _HOMES: Final = {
+    "Budget": "budget",
+    "Chunk": "records",
+    "Comparison": "comparison",
+    "Constraint": "algebra",
+    "Exclusion": "records",
+    "Filter": "algebra",
+    "Frontier": "frontier",
+    "FrontierPoint": "frontier",
+    "Layout": "selection",
+    "Optimality": "records",
+    "Order": "algebra",
+    "PackError": "errors",
+    "Packed": "records",
+    "PackedChunk": "records",
     "PackedPlan": "plan",
+    "Packer": "facade",
     "Plan": "plan",
     "PlanReport": "plan",
+    "Policy": "algebra",
+    "Pool": "pool",
+    "Reason": "records",
+    "Report": "records",
     "ScorePart": "values",
     "ScoreStep": "values",
+    "Scoring": "algebra",
     "Section": "allotment",
+    "Selection": "selection",
+    "Selector": "algebra",
+    "Stage": "algebra",
+    "StageTrace": "records",
+    "Template": "template",
+    "TokenCounter": "tokens",
+    "approximate": "tokens",
+    "compare": "comparison",
+    "pack": "facade",
     "sections": "allotment",
+    "tokenizer": "tokens",
+    "utf8_estimate": "tokens",
+    "utf8_upper_bound": "tokens",
     "warm": "warming",
 }
 """The modules that are imported when one of their names is asked for."""

@@ -28,11 +28,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NoReturn, TypeA
 import attrs
 import numpy as np
 
+from .arrays import Floats
 from .awaitables import is_awaitable
 from .errors import InvalidPolicy, InvalidStrategy, shown
 from .literals import literal
 from .pool import Pool
-from .ruled_selection import enforce
+from .rulebook import refuse_without_room
+from .ruled_selection import enforce, topped_up
 from .selection import Layout, Selection
 from .trimming import trimmed
 
@@ -152,8 +154,15 @@ class Selector(Step[Pool, Selection], ABC):
 
     __slots__ = ()
     obeys_rules: ClassVar[bool] = False
+    counts_overlap: ClassVar[bool] = False
+    """Whether it counts on costs that fall as others come in (`packer.growing`); what overlaps
+    free is filled up for one that does not."""
     takes = Pool
     gives = Selection
+
+    def worth(self, pool: Pool, /) -> Floats:
+        """float64[n]: by what it ranks the rows; `trim` cuts the best that was out for the budget."""
+        return pool.scores
 
 
 class Order(Step[Selection, Layout], ABC):
@@ -268,16 +277,21 @@ def advance(step: Step[Any, Any], state: Any, text: str) -> Any:
 
     Raises INVALID_STRATEGY when it gives something else than its role says, or loses chunks.
     """
+    if isinstance(step, Selector) and state.rules:
+        refuse_without_room(state)
     result: Any = step(state.at(text))
     if not isinstance(result, step.gives):
         is_awaitable(result)  # closes a coroutine
         message = f"{text} gave {shown(result)}; it must give {_ROLES[step.gives]}"
         raise InvalidStrategy(message, details={"stage": text})
-    if isinstance(step, Selector) and state.rules and not step.obeys_rules:
+    if isinstance(step, Selector) and state.rules:
         chosen: Any = result
-        result = enforce(state.at(text), chosen)
-    if isinstance(result, Selection) and result.pool.cutting is not None:
-        result = trimmed(result, lambda pool: advance(step, pool, text))
+        if not step.obeys_rules:
+            result = enforce(state.at(text), chosen)
+        if not step.counts_overlap and state.overlapping:
+            result = topped_up(state.at(text), chosen.chosen, result, step.worth)
+    if isinstance(step, Selector) and result.pool.cutting is not None:
+        result = trimmed(result, lambda pool: advance(step, pool, text), step.worth)
     if _accounted(result) != _accounted(state):
         message = (
             f"{text} had {_accounted(state)} chunks to account for and accounts for "
@@ -308,6 +322,9 @@ def audit(layout: Layout, start: Pool) -> None:
         if row in pool.candidates.originals:
             costs[place] = pool.candidates.tokens[row]
     spent = int(np.add.reduce(costs)) + len(layout) * start.call.overhead
+    if pool.overlapping:  # of each what is new
+        chosen = layout.selection.chosen
+        spent = int(pool.charged(chosen.tolist())[chosen].sum())
     if spent > pool.call.budget and start.call.template is None:  # else its text was counted
         message = (
             f"{pool.stage} shows {spent} tokens of a budget of {pool.call.budget}; "

@@ -8,10 +8,11 @@ from .arrays import Bools, Ints
 from .call import Call
 from .columns import Candidates
 from .metadata import present
+from .spans import share
 from .template import Template
-from .tokens import counts
+from .tokens import count, counts
 
-__all__ = ["charge", "charges", "form", "lacking"]
+__all__ = ["charge", "charges", "form", "lacking", "own_count", "part_tokens"]
 
 
 def charges(table: Candidates, rows: Ints, call: Call) -> Ints:
@@ -34,6 +35,24 @@ def charge(table: Candidates, row: int, text: str, tokens: int, call: Call) -> i
         return tokens + call.overhead
     charged = _charged(table, row, call.template, text, tokens)
     return counts(call.count_tokens, [charged], [table.id(row)])[0] + call.overhead
+
+
+def part_tokens(table: Candidates, row: int, start: int, end: int, call: Call) -> int:
+    """The tokens of a part of a row's text, from one character to another.
+
+    Counted where the call's counter is the one that made the row's tokens, or writes its text; in
+    proportion to the characters, rounded up, where it is not.
+    """
+    text, id_ = table.text(row), table.id(row)
+    if call.template is None and not own_count(table, row, call):
+        return share(int(table.tokens[row]), end - start, len(text))
+    return count(call.count_tokens, text[start:end], f"a part of chunk {id_!r}", id_)
+
+
+def own_count(table: Candidates, row: int, call: Call) -> bool:
+    """Whether the tokens of a row are what the call's counter says of its text."""
+    id_, tokens = table.id(row), int(table.tokens[row])
+    return count(call.count_tokens, table.text(row), f"chunk {id_!r}", id_) == tokens
 
 
 def _charged(

@@ -33,6 +33,7 @@ class Candidates:
 
     `scores` float64[m], finite; `tokens` int64[m], >= 0; `vectors` float32[m, d] as given (zero
     rows where `has_vector`, bool[m], is False), or None when no chunk has an embedding;
+    `squares` float32[m], the squared length of each, infinite or 0 where float32 cannot hold it;
     `source_rows` int64[m], the place of each in the caller's input.  `given_ids` and `texts` are
     None for arrays that came without.  `originals`: of each row whose text a stage shortened,
     what it was.
@@ -44,6 +45,7 @@ class Candidates:
     tokens: Ints
     metadata: Sequence[Mapping[str, object]]
     vectors: Vectors | None
+    squares: Vectors | None
     has_vector: Bools
     source_rows: Ints
     originals: Mapping[int, Original] = _NONE
@@ -119,9 +121,10 @@ class Rows(ABC):
 
     def column(self, key: str) -> list[object]:
         """The values of a metadata key, None where a chunk lacks it or has NaN."""
-        metadata = self.candidates.metadata
-        values = [metadata[row].get(key) for row in self.table_rows.tolist()]
-        return [present(value) if isinstance(value, float) else value for value in values]
+        values = [one.get(key) for one in self.metadata]
+        if any(issubclass(kind, float) for kind in set(map(type, values))):
+            return list(map(present, values))
+        return values
 
     def chunk(self, row: int) -> Chunk:
         """The record of a row, with its id and token count filled in."""

@@ -9,7 +9,7 @@ import keyword
 import math
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NoReturn, TypeAlias, final
 
 import attrs
@@ -37,6 +37,10 @@ class Condition(ABC):
     @abstractmethod
     def holds(self, metadata: Mapping[str, object], /) -> bool:
         """Whether the condition holds for this metadata."""
+
+    def each(self, metadata: Sequence[Mapping[str, object]], /) -> list[bool]:
+        """Whether it holds for each of these."""
+        return list(map(self.holds, metadata))
 
     @abstractmethod
     def actual(self, metadata: Mapping[str, object], /) -> str:
@@ -86,6 +90,16 @@ class Comparison(Condition):
             return found is None
         return found is not None and _compare(found, self.word, self.wanted)
 
+    def each(self, metadata: Sequence[Mapping[str, object]], /) -> list[bool]:
+        """As `holds` for each; a value that several have is compared once."""
+        column = [one.get(self.key) for one in metadata]
+        try:
+            known = dict(zip(zip(map(type, column), column, strict=True), metadata, strict=True))
+        except TypeError:  # a list, say, has no hash
+            return list(map(self.holds, metadata))
+        held = {value: self.holds(one) for value, one in known.items()}
+        return list(map(held.__getitem__, zip(map(type, column), column, strict=True)))
+
     def actual(self, metadata: Mapping[str, object], /) -> str:
         if self.key not in metadata:
             return f"{_key_text(self.key)} is missing"
@@ -110,6 +124,11 @@ class Junction(Condition):
         every = all if self.word == "and" else any
         return every(part.holds(metadata) for part in self.parts)
 
+    def each(self, metadata: Sequence[Mapping[str, object]], /) -> list[bool]:
+        """As `holds` for each."""
+        every = all if self.word == "and" else any
+        return list(map(every, zip(*(part.each(metadata) for part in self.parts), strict=True)))
+
     def actual(self, metadata: Mapping[str, object], /) -> str:
         return ", ".join(dict.fromkeys(leaf.actual(metadata) for leaf in _leaves(self)))
 
@@ -128,6 +147,10 @@ class Negation(Condition):
 
     def holds(self, metadata: Mapping[str, object], /) -> bool:
         return not self.part.holds(metadata)
+
+    def each(self, metadata: Sequence[Mapping[str, object]], /) -> list[bool]:
+        """As `holds` for each."""
+        return [not held for held in self.part.each(metadata)]
 
     def actual(self, metadata: Mapping[str, object], /) -> str:
         return self.part.actual(metadata)

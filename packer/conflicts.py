@@ -13,7 +13,7 @@ from .arrays import Ints
 from .errors import Infeasible, OverBudget
 from .pool import Pool
 from .rulebook import Rulebook, rulebook
-from .rules import Distinct, Quota, Rule
+from .rules import Quota, Rule
 
 __all__ = ["conflict"]
 
@@ -27,16 +27,17 @@ def conflict(book: Rulebook) -> OverBudget | Infeasible:
     for row in closure:
         if row in book.missing:
             who = f"{ids[row]!r} is pinned" if row in pins else f"pins need {ids[row]!r}, which"
-            message = f"{who} and needs {book.missing[row]!r}, which is no candidate"
+            message = f"{who} and needs {book.missing[row][0]!r}, which is no candidate"
             return Infeasible(message, details={"ids": (ids[row],)})
-    costs = pool.costs[closure]
+    costs = pool.charged(closure.tolist())[closure]
     if int(costs.sum()) > pool.budget:
         return _over_budget(pool, closure[np.argsort(-costs, kind="stable")], pins)
     found = _over_quota(book, pins, closure) or _rivals(book, closure)
     if found is not None:
         return found
     texts = tuple(rule.stage for rule in _least_conflict(pool))
-    message = f"no selection within {pool.budget} tokens satisfies {_joined(texts)}; loosen one"
+    within = f" within {pool.budget} tokens" if int(pool.costs.sum()) > pool.budget else ""
+    message = f"no selection{within} satisfies {_joined(texts)}; loosen one"
     return Infeasible(message, details={"rules": texts})
 
 
@@ -56,10 +57,10 @@ def _closure(book: Rulebook, rows: Ints) -> Ints:
 
 def _over_budget(pool: Pool, rows: Ints, pins: Ints) -> OverBudget:
     """The fewest of the rows that must be in, the dearest first, that exceed the budget."""
-    spent = np.cumsum(pool.costs[rows])
+    spent = np.cumsum(pool.charged(rows.tolist())[rows])
     fewest = rows[: int(np.searchsorted(spent, pool.budget, side="right")) + 1]
     names = _joined(pool.ids[row] for row in fewest.tolist())
-    total = int(pool.costs[fewest].sum())
+    total = int(spent[len(fewest) - 1])
     words = "pin" if len(fewest) == 1 else "pins"
     if not np.isin(fewest, pins).all():
         words = "pins with what they need,"
@@ -117,13 +118,13 @@ def _rivals(book: Rulebook, closure: Ints) -> Infeasible | None:
     """The error when two that must be in exclude each other."""
     at, rivals = book.columns[5], book.columns[6]
     inside = set(closure.tolist())
-    ids = book.pool.ids
+    pool, ids = book.pool, book.pool.ids
     for row in closure.tolist():
         for place in range(at[row], at[row + 1]):
             if int(rivals[place]) in inside:
                 message = (
                     f"{ids[row]} and {ids[rivals[place]]} must both be in, and "
-                    f"{book.stage_of(Distinct)} allows one (similarity "
+                    f"{pool.rules[book.rival_by[place]].stage} allows one (similarity "
                     f"{book.likeness[place]:.4f})"
                 )
                 return Infeasible(message, details={"ids": (ids[row], ids[rivals[place]])})

@@ -16,9 +16,11 @@ from .outcome import packed
 from .pool import Pool
 from .records import Packed, StageTrace
 from .rendering import Rendered, fitted
+from .replay import Replay
 from .selection import Layout, Selection
 from .template import Template
 from .tokens import CountTokens, approximate
+from .watching import Watched
 
 __all__ = ["Packer", "pack"]
 
@@ -163,10 +165,20 @@ class Packer:
 
         A limit of 0 leaves room for what costs nothing, one below 0 for nothing at all.
         """
-        return self._packed(pool.limited(limit), time.perf_counter(), moment)
+        started = time.perf_counter()
+        return self._packed(pool.limited(limit), started, moment, again=_Again(self, pool, moment))
 
-    def _packed(self, pool: Pool, started: float, moment: dt.datetime) -> Packed:
-        layout, rendered, stages = self._run(pool)
+    def _packed(
+        self,
+        pool: Pool,
+        started: float,
+        moment: dt.datetime,
+        again: "_Again | None" = None,
+        begun: "_Begun | None" = None,
+    ) -> Packed:
+        """Run the policy, or what is left of it; `again`: how it is run within other budgets."""
+        again = again or _Again(self, pool, moment)
+        layout, rendered, stages = self._run(pool, begun)
         return packed(
             layout,
             policy=self._program.policy,
@@ -176,7 +188,20 @@ class Packer:
             timestamp=moment.isoformat(timespec="milliseconds"),
             duration_ms=(time.perf_counter() - started) * 1e3,
             rendered=rendered,
+            replay=Replay(again.whole, again.quick) if again.has_rows else Replay(),
         )
+
+    def _filtered(self, pool: Pool) -> tuple[Pool, tuple[StageTrace, ...]]:
+        """The pool that the selector is given, and what the stages before it did."""
+        traces = []
+        for step, text in self._program.steps:
+            if step.gives is not Pool:
+                break
+            started, before = time.perf_counter_ns(), (len(pool), int(pool.costs.sum()))
+            pool = advance(step, pool, text)
+            after = len(pool), int(pool.costs.sum())
+            traces.append(_trace(text, before, after, time.perf_counter_ns() - started))
+        return pool, tuple(traces)
 
     def select(
         self,
@@ -200,6 +225,14 @@ class Packer:
         call = self._call_at(dt.datetime.now(dt.UTC), query, now)
         return self._run(pool.with_call(call))[0]
 
+    def run(self, pool: Pool) -> tuple[Layout, Rendered | None]:
+        """The layout of a pool that holds its own call, and its text where there is a template.
+
+        For callers that check calls and make pools themselves, as `packer.arrow` does.
+        """
+        layout, rendered, _ = self._run(pool)
+        return layout, rendered
+
     def _call_at(self, moment: dt.datetime, query: str | None, now: object) -> Call:
         if query is None and now is None:
             return self._call.at(moment)
@@ -212,13 +245,18 @@ class Packer:
             self.template,
         )
 
-    def _run(self, pool: Pool) -> tuple[Layout, Rendered | None, tuple[StageTrace, ...]]:
-        """The layout, its text where there is a template, and what each stage did."""
-        state: Any = pool
-        traces: list[StageTrace] = []
+    def _run(
+        self, pool: Pool, begun: "_Begun | None" = None
+    ) -> tuple[Layout, Rendered | None, tuple[StageTrace, ...]]:
+        """The layout, its text where there is a template, and what each stage did.
+
+        `begun`: what the first stages made of the pool already.
+        """
+        state: Any = pool if begun is None else begun.pool
+        traces = [] if begun is None else list(begun.traces)
         started = time.perf_counter_ns()
-        before = len(pool), int(pool.costs.sum())
-        steps = self._program.steps
+        before = len(state), int(state.costs.sum())
+        steps = self._program.steps[len(traces) :]
         if self.template is not None:
             filters = sum(step.gives is Pool for step, _ in steps)
             steps, last = steps[:filters], steps[filters:]
@@ -239,6 +277,57 @@ class Packer:
             traces.append(_trace(text, before, after, nanoseconds))
             before = after
         return rendered.layout, rendered, tuple(traces)
+
+
+@final
+@attrs.frozen(eq=False)
+class _Begun:
+    """What the filters of a policy made of a pool, for a call of another budget."""
+
+    pool: Pool
+    traces: tuple[StageTrace, ...]
+
+
+@final
+@attrs.define(eq=False)
+class _Again:
+    """A policy on one pool within other budgets.
+
+    Filters say what a candidate is, and hardly ever look at the budget; where none did, `quick`
+    runs them once for all budgets.
+    """
+
+    packer: Packer
+    pool: Pool
+    moment: dt.datetime
+    begun: _Begun | None = None
+    looked: bool = False
+
+    @property
+    def has_rows(self) -> bool:
+        """Not where the ends of a template did not fit: all rows were out before the policy."""
+        return self.pool.call.fixed <= self.pool.call.limit
+
+    def whole(self, limit: int) -> Packed:
+        return self.packer.pack_within(self.pool, limit, self.moment)
+
+    def quick(self, limit: int) -> Packed:
+        call = self.pool.call.within(limit)
+        if self.begun is None and not self.looked:
+            self.begin()
+        if self.begun is None or call.fixed > call.limit:
+            return self.whole(limit)
+        begun = attrs.evolve(self.begun, pool=attrs.evolve(self.begun.pool, call=call))
+        start = attrs.evolve(self.pool, call=call)
+        return self.packer._packed(start, time.perf_counter(), self.moment, self, begun)  # noqa: SLF001
+
+    def begin(self) -> None:
+        """Run the filters, and see whether one looks at the budget."""
+        call: Any = Watched(self.pool.call, ("budget", "limit", "within"))
+        pool, traces = self.packer._filtered(attrs.evolve(self.pool, call=call))  # noqa: SLF001
+        self.looked = call.was_read
+        if not self.looked:
+            self.begun = _Begun(pool, traces)
 
 
 def _fitted(pool: Pool, steps: _Steps) -> tuple[Rendered, list[int]]:

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import Bools, Floats, Ints, Vectors, frozen, sealed
+from .arrays import Bools, Floats, Ints, Vectors, frozen, sealed, squares
 from .columns import Candidates, Cut
 from .errors import InvalidChunk, InvalidParameter, shown
 from .records import EMPTY, Chunk, Exclusion, Metadata, Reason, Warning
@@ -24,6 +24,7 @@ __all__ = [
     "Intake",
     "OnInvalid",
     "checked_on_invalid",
+    "constant_scores",
     "estimates",
     "from_arrays",
     "from_chunks",
@@ -59,6 +60,7 @@ class _Columns:
     scores: Floats
     tokens: Ints | Sequence[int | None]
     vectors: Vectors | None
+    squares: Vectors | None
     has_vector: Bools
     metadata: Sequence[Mapping[str, object]]
     at: Ints
@@ -97,6 +99,7 @@ def from_chunks(
         tokens=sealed(tokens),
         metadata=columns.metadata,
         vectors=columns.vectors,
+        squares=columns.squares,
         has_vector=sealed(columns.has_vector),
         source_rows=sealed(columns.at),
     )
@@ -153,18 +156,25 @@ def _usual_tokens(tokens: Sequence[Any]) -> Ints | Sequence[int | None] | None:
     return np.fromiter(tokens, np.int64, len(tokens)) if given is tokens else tokens
 
 
-def _usual_matrix(vectors: Sequence[Any]) -> tuple[Vectors | None, Bools] | None:
+_Matrix: TypeAlias = tuple[Vectors | None, Vectors | None, Bools]
+"""float32[m, d], their squares, and which rows are there; the rest as in `Candidates`."""
+
+
+def _usual_matrix(vectors: Sequence[Any]) -> _Matrix | None:
     """The embeddings as `_matrix` gives them when all are finite vectors of one length."""
     if _are(vectors, NoneType):
-        return None, np.zeros(len(vectors), np.bool_)
+        return _matrix(vectors)
     if not _are(vectors, np.ndarray, NoneType):
         return None
-    kinds = {(vector.shape, vector.dtype) for vector in vectors if vector is not None}
-    (shape, dtype), *others = kinds
-    if others or len(shape) != 1 or dtype != np.float32:
+    given = [vector for vector in vectors if vector is not None]
+    if {vector.ndim for vector in given} != {1} or len(set(map(len, given))) > 1:
         return None
     matrix = _matrix(vectors)
-    return matrix if matrix[0] is None or np.isfinite(matrix[0]).all() else None
+    if matrix[0] is not None and (
+        matrix[0].dtype != np.float32 or not _all_finite(matrix[0], matrix[1])
+    ):
+        return None
+    return matrix
 
 
 def _checked_columns(
@@ -178,13 +188,14 @@ def _checked_columns(
         raise refusal(faults, ids)
     invalid = tuple(set_aside(given[at], ids[at], faults[at]) for at in sorted(faults))
     good = [(at, record) for at, record in enumerate(records) if record and at not in faults]
-    vectors, has_vector = _matrix([record.embedding for _, record in good])
+    vectors, lengths, has_vector = _matrix([record.embedding for _, record in good])
     columns = _Columns(
         ids=[ids[at] for at, _ in good],
         texts=[record.content for _, record in good],
         scores=np.array([float(record.score) for _, record in good], dtype=np.float64) + 0.0,
         tokens=[None if record.tokens is None else int(record.tokens) for _, record in good],
         vectors=vectors,
+        squares=lengths,
         has_vector=has_vector,
         metadata=[record.metadata for _, record in good],
         at=np.array([at for at, _ in good], dtype=np.int64),
@@ -238,22 +249,35 @@ def estimates(counted: int, count: int, count_tokens: CountTokens) -> Warning:
     return Warning("estimated-tokens", words)
 
 
+def constant_scores(count: int, score: float) -> Warning:
+    """The warning that all chunks have one score."""
+    words = f"all {count} chunks have the score {score:g}, so input order decides"
+    return Warning("constant-scores", words)
+
+
 def _is_blank(text: str) -> bool:
     return not text or text.isspace()
 
 
-def _matrix(vectors: Sequence[npt.NDArray[np.float32] | None]) -> tuple[Vectors | None, Bools]:
-    """float32[m, d] with zero rows where there is no vector (None without any), and bool[m]."""
-    has_vector = np.array([vector is not None and len(vector) > 0 for vector in vectors], np.bool_)
+def _matrix(vectors: Sequence[npt.NDArray[np.float32] | None]) -> _Matrix:
+    """The embeddings as rows, zero where there is none (or an empty one)."""
     given = [vector for vector in vectors if vector is not None and len(vector)]
     if not given:
-        return None, has_vector
+        return None, None, np.zeros(len(vectors), np.bool_)
     rows = np.concatenate(given).reshape(len(given), -1)
     if len(given) == len(vectors):
-        return sealed(rows), has_vector
+        return sealed(rows), sealed(squares(rows)), np.ones(len(vectors), np.bool_)
+    has_vector = np.array([vector is not None and len(vector) > 0 for vector in vectors], np.bool_)
     matrix = np.zeros((len(vectors), rows.shape[1]), dtype=np.float32)
     matrix[has_vector] = rows
-    return sealed(matrix), has_vector
+    return sealed(matrix), sealed(squares(matrix)), has_vector
+
+
+def _all_finite(vectors: Vectors, lengths: Vectors | None) -> bool:
+    """Whether every number is finite; the squares tell, but for those that leave float32."""
+    return lengths is not None and bool(
+        np.isfinite(lengths).all() or np.isfinite(vectors[~np.isfinite(lengths)]).all()
+    )
 
 
 # -- arrays ---------------------------------------------------------------------------------
@@ -287,14 +311,15 @@ def from_arrays(
             raise InvalidChunk(message, details={"column": name})
     _refuse_rows(~np.isfinite(numbers), numbers, "scores", "finite numbers")
     _refuse_rows((costs < 0) | (costs > MOST_TOKENS), costs, "tokens", _TOKENS)
-    if vectors is not None:
+    lengths = None if vectors is None else squares(vectors)
+    if vectors is not None and not _all_finite(vectors, lengths):
         wrong = ~np.isfinite(vectors).all(axis=1)
         _refuse_rows(wrong, vectors, "embeddings", "finite numbers")
     _refuse_kinds(ids, "ids", str)
     _refuse_kinds(texts, "texts", str)
     _refuse_kinds(metadata, "metadata", Mapping)
     if vectors is not None and not vectors.shape[1]:
-        vectors = None
+        vectors, lengths = None, None
     candidates = Candidates(
         given_ids=ids,
         texts=texts,
@@ -302,6 +327,7 @@ def from_arrays(
         tokens=frozen(costs),
         metadata=(EMPTY,) * count if metadata is None else [Metadata(row) for row in metadata],
         vectors=None if vectors is None else frozen(vectors),
+        squares=None if lengths is None else sealed(lengths),
         has_vector=sealed(np.full(count, vectors is not None)),
         source_rows=sealed(np.arange(count)),
     )
@@ -367,8 +393,7 @@ def _in_play(
             rows = np.setdiff1d(rows, losers)
     scores = candidates.scores[rows] if cuts else candidates.scores
     if len(rows) > 1 and scores[0] == scores[-1] and scores.min() == scores.max():
-        words = f"all {len(rows)} chunks have the score {scores[0]:g}, so input order decides"
-        warnings = (*warnings, Warning("constant-scores", words))
+        warnings = (*warnings, constant_scores(len(rows), scores[0]))
     zero = _zero_vectors(candidates, rows)
     if zero:
         words = "these embeddings are all zeros: similar to nothing by cosine, no embedding by auto"
@@ -413,9 +438,9 @@ def _cut(
 
 
 def _zero_vectors(candidates: Candidates, rows: Ints) -> tuple[str, ...]:
-    if candidates.vectors is None:
+    vectors, lengths = candidates.vectors, candidates.squares
+    if vectors is None or lengths is None or lengths.all():
         return ()
-    given = rows[candidates.has_vector[rows]]
-    firsts = given[candidates.vectors[given, 0] == 0.0]  # few, so that not all is looked at
-    zero = firsts[~candidates.vectors[firsts].any(axis=1)]
+    small = rows[candidates.has_vector[rows] & (lengths[rows] == 0.0)]
+    zero = small[~vectors[small].any(axis=1)]  # the others are too small for a square
     return tuple(candidates.id(row) for row in zero.tolist())

@@ -12,6 +12,7 @@ from .errors import MissingEmbeddings
 from .pool import Pool
 from .records import Deferred, Exclusion, Packed, PackedChunk, Reason, Report, StageTrace
 from .rendering import Rendered
+from .replay import Replay
 from .selection import Layout
 from .similarity import features
 from .tokens import counter_name
@@ -20,7 +21,7 @@ from .validation import STAGE
 if TYPE_CHECKING:
     from .values import ScoreStep
 
-__all__ = ["diversity", "packed", "position_quality"]
+__all__ = ["detail", "diversity", "packed", "position_quality"]
 
 FEWEST_FOR_DIVERSITY: Final = 2
 
@@ -38,10 +39,11 @@ def packed(
     timestamp: str,
     duration_ms: float,
     rendered: Rendered | None = None,
+    replay: Replay[Packed],
 ) -> Packed:
     """The result of a call; `rendered`: its text, where a template wrote it."""
     pool = layout.pool
-    used = int(pool.costs[layout.pool_rows].sum()) if rendered is None else rendered.used
+    used = int(layout.selection.costs.sum()) if rendered is None else rendered.used
     report = Report(
         tokens_used=used,
         budget=max(pool.call.limit, 0),
@@ -64,7 +66,10 @@ def packed(
         rendered_tokens=None if rendered is None else rendered.tokens,
     )
     text = None if rendered is None else rendered.text
-    return Packed(Deferred(lambda: _packed_chunks(layout)), report, text)
+    texts = (
+        Deferred(lambda: tuple(text for _, text in layout.written())) if pool.overlapping else None
+    )
+    return Packed(Deferred(lambda: _packed_chunks(layout)), report, text, replay, texts)
 
 
 def position_quality(scores: Floats) -> float | None:
@@ -117,6 +122,7 @@ def _values(pool: Pool) -> "Mapping[str, tuple[ScoreStep, ...]]":
 def _packed_chunks(layout: Layout) -> tuple[PackedChunk, ...]:
     table = layout.pool.candidates
     merged = _merged(layout.pool)
+    new = _new_tokens(layout)
     return tuple(
         PackedChunk(
             id=table.id(row),
@@ -127,9 +133,20 @@ def _packed_chunks(layout: Layout) -> tuple[PackedChunk, ...]:
             metadata=table.metadata[row],
             merged_from=tuple(merged.get(row, ())),
             original_tokens=table.originals[row].tokens if row in table.originals else None,
+            new_tokens=None if new is None else new[row],
         )
         for position, row in enumerate(layout.table_rows.tolist())
     )
+
+
+def _new_tokens(layout: Layout) -> dict[int, int] | None:
+    """For each row of the table that is shown the tokens that were new when it was chosen."""
+    pool, selection = layout.pool, layout.selection
+    if not pool.overlapping:
+        return None
+    cover = pool.cover(tokens=True)
+    rows = selection.table_rows.tolist()
+    return {row: cover.take(at) for row, at in zip(rows, selection.chosen.tolist(), strict=True)}
 
 
 def _merged(pool: Pool) -> dict[int, list[str]]:
@@ -149,25 +166,31 @@ def _exclusions(pool: Pool) -> tuple[Exclusion, ...]:
 
 def _exclusion(pool: Pool, cut: Cut, at: int) -> Exclusion:
     table, row = pool.candidates, int(cut.rows[at])
-    score, current = float(table.scores[row]), float(cut.scores[at])
     original = table.original(row)
-    told = [cut.detail(at)]
-    if score != current:
-        told.append(f"score {current:.6g} here, {score:.6g} as given")
-    if row in table.originals:
-        told.append(f"shortened to {table.tokens[row]} of {original.tokens} tokens")
-    if pool.call.fixed and cut.reason is Reason.BUDGET and cut.stage != STAGE:
-        told.append(f"header and footer cost {pool.call.fixed}")
     near = None if cut.redundant_with is None else int(cut.redundant_with[at])
     return Exclusion(
         id=table.id(row),
         content=original.text,
-        score=score,
+        score=float(table.scores[row]),
         tokens=original.tokens,
         reason=cut.reason,
         stage=cut.stage,
         redundant_with=None if near is None else table.id(near),
         similarity=None if cut.similarity is None else float(cut.similarity[at]),
-        detail="; ".join(text for text in told if text) or None,
+        detail=detail(pool, cut, at),
         metadata=table.metadata[row],
     )
+
+
+def detail(pool: Pool, cut: Cut, at: int) -> str | None:
+    """What an exclusion says: what would have let the chunk in, and how it came to stand there."""
+    table, row = pool.candidates, int(cut.rows[at])
+    score, current = float(table.scores[row]), float(cut.scores[at])
+    told = [cut.detail(at)]
+    if score != current:
+        told.append(f"score {current:.6g} here, {score:.6g} as given")
+    if row in table.originals:
+        told.append(f"shortened to {table.tokens[row]} of {table.original(row).tokens} tokens")
+    if pool.call.fixed and cut.reason is Reason.BUDGET and cut.stage != STAGE:
+        told.append(f"header and footer cost {pool.call.fixed}")
+    return "; ".join(text for text in told if text) or None

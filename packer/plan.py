@@ -2,144 +2,23 @@
 
 import datetime as dt
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, final
+from collections.abc import Iterable, Mapping
+from typing import Any, final
 
 import attrs
 
 from .allotment import Section, check_minima, checked_names, sections
 from .budget import Budget, available
 from .call import checked_call
-from .errors import InvalidParameter, PackError, shown
+from .errors import Infeasible, InvalidParameter, OverBudget, PackError, shown
 from .facade import Packer
 from .intake import ChunkLike, OnInvalid
+from .plan_records import PackedPlan, PlanReport
 from .pool import Pool
-from .records import Chunk, Packed, Report
+from .records import Chunk, Packed
 from .tokens import CountTokens, TokenCounter, approximate, count, counter_name, is_estimate
 
 __all__ = ["PackedPlan", "Plan", "PlanReport"]
-
-
-@final
-@attrs.frozen(kw_only=True, unsafe_hash=False)
-class PlanReport:
-    """What a whole prompt costs, and the report of each section.
-
-    `tokens_used` is the count of the whole text; it is what the sections use and what the joins
-    between them cost (`joins`, negative where they merge), and with `tokens_remaining` it is the
-    budget.  `allotted`: what each section could spend in the end.
-    """
-
-    tokens_used: int
-    budget: int
-    sections: Mapping[str, Report]
-    allotted: Mapping[str, int]
-    counter: str
-    estimated: bool
-    timestamp: str = attrs.field(eq=False)
-    duration_ms: float = attrs.field(eq=False)
-
-    __hash__ = None  # type: ignore[assignment]  # the reports in it do not hash
-
-    @property
-    def tokens_remaining(self) -> int:
-        """What is left of the budget."""
-        return self.budget - self.tokens_used
-
-    @property
-    def utilization(self) -> float:
-        """Tokens used as a share of the budget, 0 to 1."""
-        return self.tokens_used / self.budget
-
-    @property
-    def joins(self) -> int:
-        """What the whole text costs beyond its sections."""
-        return self.tokens_used - sum(report.tokens_used for report in self.sections.values())
-
-    @property
-    def selected_count(self) -> int:
-        """How many chunks are in."""
-        return sum(report.selected_count for report in self.sections.values())
-
-    @property
-    def excluded_count(self) -> int:
-        """How many chunks are out."""
-        return sum(report.excluded_count for report in self.sections.values())
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as plain values that JSON can hold, every public name a key."""
-        plain = {name: getattr(self, name) for name in _NAMES}
-        parts = {name: report.to_dict() for name, report in self.sections.items()}
-        return {**plain, "allotted": dict(self.allotted), "sections": parts}
-
-
-_NAMES: Final = (
-    "tokens_used",
-    "budget",
-    "tokens_remaining",
-    "utilization",
-    "joins",
-    "selected_count",
-    "excluded_count",
-    "counter",
-    "estimated",
-    "timestamp",
-    "duration_ms",
-)
-
-
-@final
-@attrs.frozen(unsafe_hash=False)
-class PackedPlan:
-    """A whole prompt: `sections`, name -> what is packed in it, in the plan's order."""
-
-    sections: Mapping[str, Packed]
-    report: PlanReport
-    _text: str = attrs.field(repr=False)
-
-    __hash__ = None  # type: ignore[assignment]  # the reports in it do not hash
-
-    def __getitem__(self, name: str) -> Packed:
-        return self.sections[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.sections)
-
-    def __len__(self) -> int:
-        return len(self.sections)
-
-    def text(self) -> str:
-        """The whole text, as it was counted."""
-        return self._text
-
-    def why(self, id: str) -> str:  # noqa: A002 (the name of the chunk's field)
-        """One line for each section that has a chunk with this id.
-
-        Raises INVALID_PARAMETER when none has.
-        """
-        lines = []
-        for name, packed in self.sections.items():
-            try:
-                lines.append(f"{name}: {packed.why(id)}")
-            except InvalidParameter:
-                continue
-        if not lines:
-            message = f"no chunk of any section has the id {shown(id)}"
-            raise InvalidParameter(message, details={"id": id})
-        return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        """`{"sections": {name: {"chunks": [...]}}, "text": ..., "report": ...}` for JSON."""
-        chunks = {
-            name: {"chunks": packed.to_dict()["chunks"]} for name, packed in self.sections.items()
-        }
-        return {"sections": chunks, "text": self._text, "report": self.report.to_dict()}
-
-    def to_json(self, indent: int | None = None) -> str:
-        """`to_dict` as JSON text."""
-        import json
-
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=indent)
 
 
 def _listed(value: Any) -> tuple[Section, ...]:
@@ -154,7 +33,8 @@ class Plan:
     Each section gets what `packer.sections` gives it of what it has use for; what its chunks
     then leave over flows to the others, the first first.  The text is the texts of the sections
     that have any, with `separator` between; it is counted as a whole, and while it is too long
-    the last section that has more than its minimum gives way.  ``count_tokens(packed.text())`` is
+    the last section that has more than its minimum, and that its own rules let, gives way.
+    ``count_tokens(packed.text())`` is
     at most the budget, whatever the counter.
 
     Raises INFEASIBLE for minima that do not fit, INVALID_PARAMETER, INVALID_BUDGET.
@@ -244,6 +124,7 @@ class _Packing:
         self.plan = plan
         self.window = available(plan.budget)
         self.count = _remembering(plan.count_tokens)
+        self.between = count(self.count, plan.separator, "the separator") if plan.separator else 0
         call = checked_call(self.window, 0, self.count, query, now)
         self.moment = call.now or dt.datetime.now(dt.UTC)
         self.packers: dict[str, Packer] = {}
@@ -264,65 +145,188 @@ class _Packing:
                 error.add_note(f"in the section {part.name!r}")
                 raise
             self.pools[part.name] = pool
-        with_chunks = sum(len(pool) > 0 for pool in self.pools.values())
-        self.room = max(self.window - plan._between() * max(with_chunks - 1, 0), 0)  # noqa: SLF001
         self.packed: dict[str, Packed] = {}
         self.demands: dict[str, int] = {}
+        self.floors: dict[str, int] = {}
 
     def within(self, name: str, limit: int) -> Packed:
-        return self.packers[name].pack_within(self.pools[name], limit, self.moment)
+        """The section within a limit.
+
+        Raises what its policy raises, with the name of the section.
+        """
+        try:
+            return self.packers[name].pack_within(self.pools[name], limit, self.moment)
+        except PackError as error:
+            message = f"section {name!r}: {error.message}"
+            raise type(error)(message, error.code, {**error.details, "section": name}) from error
+
+    def tried(self, name: str, limit: int) -> Packed | None:
+        """The section within a limit; None where its rules do not hold in there."""
+        try:
+            return self.within(name, limit)
+        except (Infeasible, OverBudget):
+            return None
+
+    def room(self, *more: str) -> int:
+        """What the sections may use when these are in beside those that have something."""
+        inside = {name for name, packed in self.packed.items() if len(packed)}.union(more)
+        return max(self.window - self.between * max(len(inside) - 1, 0), 0)
 
     def most(self, part: Section) -> int:
-        return self.room if part.maximum is None else min(part.maximum, self.room)
+        return self.window if part.maximum is None else min(part.maximum, self.window)
 
     def used(self, name: str) -> int:
         return self.packed[name].report.tokens_used
 
     def share(self) -> None:
-        """Each section what it would use alone; where that is too much, what it is allotted."""
+        """Each section what it would use alone; where that is too much, what it is allotted.
+
+        What the rules of a section want in comes before all shares.
+
+        Raises OVER_BUDGET where that alone is too much.
+        """
         for part in self.plan.sections:
             self.packed[part.name] = self.within(part.name, self.most(part))
             self.demands[part.name] = self.used(part.name)
-        if sum(self.demands.values()) <= self.room:
+            self.floors[part.name] = 0
+        if sum(self.demands.values()) <= self.room():
             return
-        listed = [
-            attrs.evolve(part, minimum=min(part.minimum, self.demands[part.name]))
-            for part in self.plan.sections
-        ]
-        allotted = sections(max(self.room, 1), listed, self.demands)
-        for name, tokens in allotted.items():
-            if tokens < self.demands[name]:
-                self.packed[name] = self.within(name, tokens)
+        while True:
+            listed = [self._part(part) for part in self.plan.sections]
+            room, demands = self._demands(listed)
+            allotted = sections(max(room, 1), listed, demands)
+            refused = [name for name, tokens in allotted.items() if not self._allot(name, tokens)]
+            if not refused:
+                return
+            for name in refused:
+                self.floors[name] = self._least(name, allotted[name])
+            self._check_floors()
+
+    def _demands(self, listed: Iterable[Section]) -> tuple[int, dict[str, int]]:
+        """The room, and the demands, without the last sections whose separators minima need."""
+        demands = {name: used for name, used in self.demands.items() if used}
+        minima = {part.name: part.minimum for part in listed if part.minimum}
+        for name in [name for name in reversed(list(demands)) if name not in minima]:
+            if sum(minima.values()) <= self.window - self.between * (len(demands) - 1):
+                break
+            del demands[name]
+        room = self.window - self.between * max(len(demands) - 1, 0)
+        return room, {name: demands.get(name, 0) for name in self.demands}
+
+    def _part(self, part: Section) -> Section:
+        """The section with the minimum that it has use for, or needs."""
+        floor = self.floors[part.name]
+        minimum = max(min(part.minimum, self.demands[part.name]), floor)
+        return attrs.evolve(part, minimum=minimum)
+
+    def _check_floors(self) -> None:
+        """Refuse what must be in where it does not fit.
+
+        Raises OVER_BUDGET, naming the sections.
+        """
+        needed = {name: floor for name, floor in self.floors.items() if floor}
+        joins = self.between * max(len(needed) - 1, 0)
+        total = sum(needed.values()) + joins
+        if total > self.window:
+            told = " + ".join(f"{name} {floor}" for name, floor in needed.items())
+            told += f" + separators {joins}" if joins else ""
+            message = (
+                f"what must be in the sections {told} = {total} tokens does not fit in a budget "
+                f"of {self.window}; raise the budget, or pin less"
+            )
+            details = {"sections": needed, "tokens": total, "budget": self.window}
+            raise OverBudget(message, details=details)
+
+    def _allot(self, name: str, tokens: int) -> bool:
+        """Pack the section within what it is allotted; whether its rules hold in there."""
+        if tokens < self.demands[name]:
+            packed = self.tried(name, tokens)
+            if packed is None:
+                return False
+            self.packed[name] = packed
+        return True
+
+    def _least(self, name: str, least: int) -> int:
+        """The least limit in which the rules of a section hold, above `least`."""
+        most = self.demands[name]
+        least += 1
+        while least < most:
+            middle = (least + most) // 2
+            if self.tried(name, middle) is None:
+                least = middle + 1
+            else:
+                most = middle
+        return most
 
     def flow(self) -> None:
         """What the sections left over goes to those that have use for more, the first first."""
         for part in self.plan.sections:
-            left = self.room - sum(map(self.used, self.packed))
+            left = self.room(part.name) - sum(map(self.used, self.packed))
             used = self.used(part.name)
             if left > 0 and used < self.demands[part.name]:
-                again = self.within(part.name, min(used + left, self.most(part)))
-                if used < again.report.tokens_used <= used + left:
+                again = self.tried(part.name, min(used + left, self.most(part)))
+                if again and used < again.report.tokens_used <= used + left:
                     self.packed[part.name] = again
 
     def fit(self) -> tuple[str, int]:
-        """The whole text and its tokens; while it is too long, the last sections give way."""
+        """The whole text and its tokens; while it is too long, the last sections give way.
+
+        Those above their minimum first; one that the rules of its policy hold to what it has lets
+        the others give way.  Then what that or cheap joins left goes to who has use for it.
+
+        Raises OVER_BUDGET where none can give way.
+        """
         floors = {part.name: part.minimum for part in self.plan.sections}
         steps = dict.fromkeys(floors, 1)  # doubled, so that no section is asked often
         while True:
-            texts = [packed.text() for packed in self.packed.values() if len(packed)]
-            if not texts:
-                return "", 0
-            text = self.plan.separator.join(texts)
-            used = count(self.count, text, "the whole text")
+            text, used = self.written(self.packed)
             if used <= self.window:
-                return text, used
+                return self.gained(text, used)
             backwards = [name for name in reversed(self.packed) if len(self.packed[name])]
             wealthy = [name for name in backwards if self.used(name) > floors[name]]
-            name = next(iter(wealthy or backwards))
-            floor = floors[name] if wealthy else -1
-            less = self.used(name) - steps[name] * (used - self.window)
-            self.packed[name] = self.within(name, max(less, floor))
-            steps[name] *= 2
+            turns = [(name, floors[name]) for name in wealthy] + [(name, -1) for name in backwards]
+            if not any(self._give_way(*turn, used - self.window, steps) for turn in turns):
+                names = ", ".join(map(repr, self.packed))
+                message = (
+                    f"the sections {names} cost {used} tokens together as they are written, of a "
+                    f"budget of {self.window}, and what is in them must be in; raise the budget"
+                )
+                raise OverBudget(message, details={"sections": tuple(self.packed), "tokens": used})
+
+    def _give_way(self, name: str, floor: int, over: int, steps: dict[str, int]) -> bool:
+        """Pack a section in less, down to the floor; whether that changed anything."""
+        before = self.packed[name]
+        less = max(self.used(name) - steps[name] * over, floor)
+        steps[name] *= 2
+        for limit in dict.fromkeys((less, self.used(name) - 1)):
+            again = self.tried(name, limit)
+            if again is not None and _ids(again) != _ids(before):
+                self.packed[name] = again
+                return True
+        return False
+
+    def written(self, packed: Mapping[str, Packed]) -> tuple[str, int]:
+        """The whole text of these sections, and its tokens."""
+        texts = [one.text() for one in packed.values() if len(one)]
+        text = self.plan.separator.join(texts)
+        return text, count(self.count, text, "the whole text") if texts else 0
+
+    def gained(self, text: str, used: int) -> tuple[str, int]:
+        """The text with what each section can add in the room that the whole text leaves."""
+        for part in self.plan.sections:
+            has, left = self.used(part.name), self.window - used
+            if left > 0 and has < self.demands[part.name]:
+                again = self.tried(part.name, min(has + left, self.most(part)))
+                if again is None or again.report.tokens_used <= has:
+                    continue
+                more, cost = self.written({**self.packed, part.name: again})
+                if cost <= self.window:
+                    self.packed[part.name], text, used = again, more, cost
+        return text, used
+
+
+def _ids(packed: Packed) -> list[tuple[str, int]]:
+    return [(chunk.id, chunk.tokens) for chunk in packed]
 
 
 def _remembering(count_tokens: CountTokens) -> TokenCounter:

@@ -22,13 +22,14 @@ import numpy.typing as npt
 
 from .arrays import Bools, Floats, Ints, Vectors, sealed
 from .call import Call, checked_call
-from .charging import charges, lacking
+from .charging import charges, lacking, part_tokens
 from .columns import Candidates, Cut, Rescoring, Rows
 from .errors import InvalidParameter, InvalidStrategy, shown
 from .intake import ChunkLike, Intake, OnInvalid, estimates, from_arrays, from_chunks
 from .records import Exclusion, Optimality, Reason, Warning
-from .rules import Rule, pinned
+from .rules import Overlap, Pin, Rule, in_order
 from .selection import Selection
+from .spans import Cover, Spans, along, spans_of
 from .tokens import CountTokens, approximate, counts, is_estimate
 from .validation import STAGE, refusal
 
@@ -114,7 +115,7 @@ class Pool(Rows):
         cls, chunks: Iterable[ChunkLike], call: Call, on_invalid: OnInvalid = "raise"
     ) -> "Pool":
         """The pool of these chunks for a call that was checked before."""
-        return cls._of(from_chunks(chunks, call.count_tokens, on_invalid), call, on_invalid)
+        return cls.of_intake(from_chunks(chunks, call.count_tokens, on_invalid), call, on_invalid)
 
     @classmethod
     def from_arrays(
@@ -145,10 +146,11 @@ class Pool(Rows):
         (<Reason.BUDGET: 'budget'>, 'needs 20 more tokens')
         """
         call = checked_call(budget, overhead, approximate, query, now)
-        return cls._of(from_arrays(scores, tokens, embeddings, ids, texts, metadata), call)
+        return cls.of_intake(from_arrays(scores, tokens, embeddings, ids, texts, metadata), call)
 
     @classmethod
-    def _of(cls, intake: Intake, call: Call, on_invalid: OnInvalid = "raise") -> "Pool":
+    def of_intake(cls, intake: Intake, call: Call, on_invalid: OnInvalid = "raise") -> "Pool":
+        """The pool of columns that were checked before."""
         table, rows = intake.candidates, intake.rows
         whole = len(rows) == len(table)
         pool = cls(
@@ -259,6 +261,59 @@ class Pool(Rows):
             self._above is not None and self._above[0].has_derived(name)
         )
 
+    @property
+    def pinned(self) -> Bools:
+        """bool[n]: the rows that a rule wants in; each pin's condition is read once in a call."""
+        found = np.zeros(len(self), np.bool_)
+        for rule in self.rules:
+            if isinstance(rule, Pin):
+                found |= self.meeting(rule)
+        return sealed(found)
+
+    def meeting(self, pin: Pin) -> Bools:
+        """bool[n]: the rows that meet the condition of a pin."""
+        return self.derive(
+            pin.stage,
+            lambda pool: sealed(np.array(pin.condition.each(pool.metadata), np.bool_)),
+            lambda mask, rows: sealed(mask[rows]),
+        )
+
+    @property
+    def overlapping(self) -> bool:
+        """Whether rows are charged only for what is new, and any two have something in common."""
+        return any(isinstance(rule, Overlap) for rule in self.rules) and any(self.spans.meets)
+
+    @property
+    def spans(self) -> Spans:
+        """The spans of the rows in their sources."""
+        return self.derive(
+            "spans", lambda pool: spans_of(pool.candidates, pool.table_rows), Spans.taken
+        )
+
+    def cover(self, *, tokens: bool = False) -> Cover:
+        """What nothing covers yet, to charge rows one after the other; `tokens`: of texts alone."""
+        known = self.derive("counted parts", lambda _: {}, lambda known, _: known)
+        table, call, rows = self.candidates, self.call, self.table_rows.tolist()
+
+        def counted(row: int, start: int, end: int) -> int:
+            at = rows[row]
+            part = at, start, end
+            if part not in known:
+                known[part] = part_tokens(table, at, start, end, call)
+            return known[part]
+
+        if tokens:
+            return Cover(self.spans, self.tokens, 0, counted)
+        return Cover(self.spans, self.costs, self.call.overhead, counted)
+
+    def charged(self, rows: Iterable[int]) -> Ints:
+        """int64[n]: what each row costs when these are in, chosen in this order.
+
+        `costs`, but where rows are charged only for what is new: of these rows what was new when
+        each came, of the others what would be.
+        """
+        return along(self.cover(), rows) if self.overlapping else self.costs
+
     # -- verbs -----------------------------------------------------------------------------
 
     def at(self, stage: str) -> "Pool":
@@ -266,8 +321,8 @@ class Pool(Rows):
         return self._but(stage=stage)
 
     def bind(self, rule: Rule) -> "Pool":
-        """The pool with one more rule, which the selector obeys."""
-        return self._but(rules=(*self.rules, rule))
+        """The pool with one more rule, which the selector obeys; the order of rules says nothing."""
+        return self if rule in self.rules else self._but(rules=in_order((*self.rules, rule)))
 
     def with_rules(self, rules: Iterable[Rule]) -> "Pool":
         """The same pool under these rules alone."""
@@ -299,7 +354,7 @@ class Pool(Rows):
             raise InvalidStrategy(message, details={"stage": self.stage})
         why = _reason(reason)
         if self.rules and not kept.all():
-            kept = kept | pinned(self.rules, self.metadata)
+            kept = kept | self.pinned
         within = np.flatnonzero(kept)
         if len(within) == len(self):
             return self
@@ -388,9 +443,11 @@ class Pool(Rows):
             return self
         return self._but(cutting=attrs.evolve(self.cutting, spare=tokens))
 
-    def warn(self, code: str, message: str, rows: Iterable[int] = ()) -> "Pool":
-        """The pool with a warning for the report, about these rows."""
-        named = [self.candidates.id(int(self.table_rows[row])) for row in rows]
+    def warn(
+        self, code: str, message: str, rows: Iterable[int] = (), ids: Iterable[str] = ()
+    ) -> "Pool":
+        """The pool with a warning for the report, about these rows, and ids that are in none."""
+        named = [self.candidates.id(int(self.table_rows[row])) for row in rows] + list(ids)
         warning = Warning(code, message, tuple(named))
         if warning in self.warnings:
             return self
@@ -414,7 +471,7 @@ class Pool(Rows):
         that costs more than the budget.
         """
         chosen, rest = self._checked(rows)
-        costs = self.costs
+        costs = self.charged(chosen.tolist()) if self.rules else self.costs
         left = self.call.budget - int(np.add.reduce(costs[chosen]))
         if left < 0:
             message = (
@@ -423,7 +480,9 @@ class Pool(Rows):
             )
             raise InvalidStrategy(message, details={"stage": self.stage, "over": -left})
         if cuts:
-            rest &= ~np.isin(self.table_rows, np.concatenate([cut.rows for cut in cuts]))
+            ruled = np.zeros(len(self.candidates), np.bool_)
+            ruled[np.concatenate([cut.rows for cut in cuts])] = True
+            rest &= ~ruled[self.table_rows]
         out = rest.nonzero()[0]
         fits = costs[out] <= left
 
@@ -445,7 +504,8 @@ class Pool(Rows):
             ),
         ]
         pool = self._but(cuts=(*self.cuts, *more)) if more else self
-        return Selection(pool=pool, chosen=sealed(chosen), optimality=optimality)
+        charged = None if costs is self.costs else sealed(costs[chosen])
+        return Selection(pool=pool, chosen=sealed(chosen), optimality=optimality, charged=charged)
 
     def cut(
         self,

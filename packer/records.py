@@ -6,7 +6,7 @@ what is costly to build (the exclusions, the diversity) is built when it is firs
 
 import datetime as dt
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
 
@@ -14,10 +14,13 @@ import attrs
 import numpy as np
 
 from .arrays import frozen
+from .budget import available
 from .errors import InvalidParameter, shown
 from .literals import escaped_surrogates
+from .replay import Replay
 
 if TYPE_CHECKING:
+    from .frontier import Frontier
     from .values import ScoreStep
 
 __all__ = [
@@ -171,7 +174,8 @@ class PackedChunk:
     """A chunk that is in: `position` is its place in the output, `tokens` those of `content`.
 
     `merged_from`: the ids of the near-duplicates that it stands for.  `original_tokens`: where
-    `trim` or `shrink` made the content shorter, the tokens of the whole.
+    `trim` or `shrink` made the content shorter, the tokens of the whole.  `new_tokens`: under
+    `overlap`, those of what no chunk before it had, which is what it was charged.
     """
 
     id: str
@@ -182,6 +186,7 @@ class PackedChunk:
     metadata: Mapping[str, object] = attrs.field(default=EMPTY, hash=False)
     merged_from: tuple[str, ...] = ()
     original_tokens: int | None = None
+    new_tokens: int | None = None
 
 
 @final
@@ -345,7 +350,7 @@ class Report:
     def position_quality(self) -> float | None:
         """How well the best stand at the edges: 1.0 is the best arrangement, None under three.
 
-        Correlation of the score with closeness to the edges, |2i - (n-1)| / (n-1), divided by
+        Correlation of the score with closeness to the edges, ``|2i - (n-1)| / (n-1)``, divided by
         that of the best arrangement; None when all scores are equal.
         """
         return self._position_quality.value
@@ -393,6 +398,8 @@ class Packed:
     _chunks: Deferred[tuple[PackedChunk, ...]]
     report: Report
     _rendered: str | None = attrs.field(default=None, repr=False)
+    _replay: "Replay[Packed]" = attrs.field(factory=Replay, repr=False, eq=False)
+    _joined: Deferred[tuple[str, ...]] | None = attrs.field(default=None, repr=False)
 
     __hash__ = None  # type: ignore[assignment]  # metadata in it need not hash
 
@@ -410,12 +417,15 @@ class Packed:
     def text(self, separator: str | None = None) -> str:
         """The contents in order, joined by `separator` (two line breaks when left out).
 
-        With a template the very text that was counted; the separator is the template's then.
+        Under `overlap` chunks of one source that overlap are one text.  With a template the very
+        text that was counted; the separator is the template's then.
 
         Raises INVALID_PARAMETER for a separator beside a template.
         """
         if self._rendered is None:
             between = "\n\n" if separator is None else separator
+            if self._joined is not None:
+                return between.join(self._joined.value)
             return between.join(chunk.content for chunk in self.chunks)
         if separator is not None:
             message = f"the text is the template's; give its separator as Template(separator={separator!r})"
@@ -443,6 +453,64 @@ class Packed:
         if not lines:
             raise self._unknown(id)
         return "\n".join(lines)
+
+    def within(self, budget: int) -> "Packed":
+        """What the same policy packs of the same chunks within another budget, in tokens.
+
+        The moment, the query and the token counts stay those of the call.  A result that was
+        pickled has let its candidates go.
+
+        Raises INVALID_BUDGET, INVALID_PARAMETER for a result that cannot be packed again, and
+        what the policy's stages raise.
+
+        >>> from packer import Chunk, pack
+        >>> from strategies import greedy
+        >>> packed = pack([Chunk("a", 0.9, tokens=60), Chunk("b", 0.8, tokens=50)], greedy, budget=60)
+        >>> [chunk.content for chunk in packed.within(110)]
+        ['a', 'b']
+        """
+        limit = available(budget)
+        if self._replay.run is None:
+            message = (
+                "this result cannot be packed again: it was pickled, made by hand, or its "
+                "template's header and footer alone were over the budget; call pack(chunks, "
+                "policy, budget=...) again"
+            )
+            raise InvalidParameter(message, details={"budget": budget})
+        return self._replay.run(limit)
+
+    @property
+    def replayable(self) -> bool:
+        """Whether `within` and `frontier` can pack again; not once the result was pickled."""
+        return self._replay.run is not None
+
+    def frontier(self, budgets: Iterable[int] | None = None) -> "Frontier":
+        """What would be packed at other budgets: which chunk enters, which leaves, at what value.
+
+        `budgets`: tokens, ints above 0; where the pack changes when left out (see
+        `packer.frontier`).
+
+        Raises as `within`; what the policy itself refuses at a budget stands in that point.
+        """
+        from .frontier import frontier
+
+        return frontier(self, budgets, self._replay.quick)
+
+    def to_html(self, *, budgets: Iterable[int] | None = None) -> str:
+        """A page that shows the pack: one file, self-contained, for a browser.
+
+        `budgets`: those of its slider, as for `frontier`; none, ``()``, leaves the slider out,
+        and so does a result that cannot be packed again.
+        """
+        from .page import page
+
+        return page(self, budgets)
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, for notebooks."""
+        from .page import framed
+
+        return framed(self.to_html())
 
     def value(self, id: str) -> "tuple[ScoreStep, ...]":  # noqa: A002 (as above)
         """How the chunk came to its current score: a step for each scoring stage that it met.
@@ -486,7 +554,8 @@ class Packed:
 
 def _tokens_text(chunk: PackedChunk) -> str:
     shortened = "" if chunk.original_tokens is None else f" of {chunk.original_tokens}"
-    return f"{chunk.tokens}{shortened} tokens"
+    new = "" if chunk.new_tokens in {None, chunk.tokens} else f" ({chunk.new_tokens} new)"
+    return f"{chunk.tokens}{shortened} tokens{new}"
 
 
 _BEFORE_STAGES = frozenset({Reason.DUPLICATE, Reason.INVALID})

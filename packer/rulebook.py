@@ -4,7 +4,7 @@ A pool without rules has no rulebook, and selectors take their plain way.
 """
 
 from collections.abc import Callable, Sequence
-from typing import final
+from typing import TypeAlias, final
 
 import attrs
 import numpy as np
@@ -14,15 +14,16 @@ from .arrays import Bools, Floats, Ints, frozen, sealed
 from .columns import Cut
 from .errors import Infeasible, OverBudget
 from .metadata import names, present
+from .needing import Edges, edges_of
 from .pool import Pool
-from .quotas import numbered
+from .quotas import detail_of, keys_of, over
 from .records import Optimality, Reason
-from .rules import Distinct, Needs, Pin, Quota, Rule, pinned
+from .rules import Distinct, Needs, Pin, Quota
 from .selection import Selection
 from .similarity import features
 from .validation import STAGE
 
-__all__ = ["Rulebook", "rulebook"]
+__all__ = ["Rulebook", "refuse_without_room", "rulebook"]
 
 
 @final
@@ -31,7 +32,9 @@ class Rulebook:
     """The rules of a pool of n rows, as `kernels.rules` takes them, and their words.
 
     `costs` int64[n]: those of the pool, but more than the budget for a row that needs a chunk
-    which is no candidate (`missing` has that id), so that it can never come.
+    which is no candidate, so that it can never come (`missing` has that id, and the stage that wants
+    it).  `likeness` and `rival_by` say of each pair of rivals how similar it is, and the place in
+    `pool.rules` of the rule that forbids it.
     """
 
     pool: Pool
@@ -40,7 +43,8 @@ class Rulebook:
     quotas: tuple[Quota, ...]
     keys: tuple[tuple[object, ...], ...]
     likeness: Floats
-    missing: dict[int, str]
+    rival_by: Ints
+    missing: dict[int, tuple[str, str]]
 
     def base(self, order: Ints) -> Ints | None:
         """The rows that must be in: pins with what they need, then what the minima ask for.
@@ -128,55 +132,32 @@ class Rulebook:
         chosen = np.zeros(len(pool), np.bool_)
         chosen[rows] = True
         out = np.flatnonzero(~chosen)
-        codes = self._codes(out, chosen)
+        if not len(self.columns[6]) and not len(self.columns[8]) and not self.missing:
+            return pool.select(rows, cuts=over(pool, rows), detail=detail, optimality=optimality)
+        codes = kernels.rules.reasons(
+            sealed(out), frozen(chosen), self.costs, pool.capacity, self.columns
+        )
         cuts = [*self._over_quota(out, codes), *self._rivals(out, codes, chosen)]
         needy = out[codes == kernels.rules.NEEDS]
         unfit = out[codes == kernels.rules.BUDGET]
-        lacking = np.isin(unfit, list(self.missing))
+        lacking = np.isin(unfit, list(self.missing)) if self.missing else unfit < 0
         needy = np.concatenate([needy, unfit[lacking]]) if lacking.any() else needy
-        cuts += self._cuts(Reason.NEEDS, needy, self._needs_detail, Needs)
+        cuts += self._needy(Reason.NEEDS, needy, self._needs_detail)
         left = pool.budget - int(pool.costs[rows].sum())
         bundled = unfit[~lacking]
         bundled = bundled[pool.costs[bundled] <= left]  # it would fit, what it needs does not
-        cuts += self._cuts(
-            Reason.BUDGET,
-            bundled,
-            lambda _: f"what it needs does not fit in the {left} left",
-            Needs,
-        )
+        words = f"what it needs does not fit in the {left} left"
+        cuts += self._needy(Reason.BUDGET, bundled, lambda _: words)
         return pool.select(rows, cuts=cuts, detail=detail, optimality=optimality)
-
-    def _codes(self, out: Ints, chosen: Bools) -> Ints:
-        """int64[len(out)]: why each row is not addable, as `kernels.rules.reasons` says it."""
-        rules, pool = kernels.rules, self.pool
-        if len(self.columns[6]) or len(self.columns[8]) or self.missing:
-            return rules.reasons(
-                sealed(out), frozen(chosen), self.costs, pool.capacity, self.columns
-            )
-        left = pool.capacity - int(pool.costs[chosen].sum())
-        codes = np.where(pool.costs[out] <= left, rules.ADDABLE, rules.BUDGET)
-        for number in reversed(range(len(self.quotas))):  # quotas alone: the first one counts
-            group, amount = self.columns[1][number], self.columns[2][number]
-            total = np.zeros(len(self.keys[number]) + 1, np.int64)  # the last is of no key
-            np.add.at(total, group[chosen], amount[chosen])
-            full = total[group[out]] + amount[out] > self.quotas[number].most
-            codes[full & (group[out] >= 0)] = rules.QUOTA + number
-        return codes
 
     def _over_quota(self, out: Ints, codes: Ints) -> list[Cut]:
         cuts = []
         for number, rule in enumerate(self.quotas):
             rows = out[codes == kernels.rules.QUOTA + number]
             if len(rows):
-                detail = self._quota_detail(number)
-                cuts.append(
-                    attrs.evolve(self.pool.cut(rule.reason, rows, detail), stage=rule.stage)
-                )
+                cut = self.pool.cut(rule.reason, rows, detail_of(rule, keys_of(self.pool, rule.by)))
+                cuts.append(attrs.evolve(cut, stage=rule.stage))
         return cuts
-
-    def _quota_detail(self, number: int) -> Callable[[int], str]:
-        rule, group, keys = self.quotas[number], self.columns[1][number], self.keys[number]
-        return lambda row: f"{rule.by} {keys[group[row]]!r} has all of its {rule.most} {rule.unit}"
 
     def _rivals(self, out: Ints, codes: Ints, chosen: Bools) -> list[Cut]:
         rows = out[codes == kernels.rules.RIVAL]
@@ -185,6 +166,7 @@ class Rulebook:
         at, rivals = self.columns[5], self.columns[6]
         other = np.zeros(len(self.pool), np.int64)
         similarity = np.zeros(len(self.pool))
+        by = np.zeros(len(self.pool), np.int64)
         for row in rows.tolist():
             places = np.arange(at[row], at[row + 1])
             places = places[chosen[rivals[places]]]
@@ -192,34 +174,51 @@ class Rulebook:
                 places = np.arange(at[row], at[row + 1])
             best = places[np.argmax(self.likeness[places])]
             other[row], similarity[row] = rivals[best], self.likeness[best]
-        cut = self.pool.cut(
-            Reason.REDUNDANT,
-            rows,
-            lambda row: f"similarity {similarity[row]:.4f}, one of the two can be in",
-            redundant_with=other,
-            similarity=similarity,
-        )
-        return [attrs.evolve(cut, stage=self.stage_of(Distinct))]
+            by[row] = self.rival_by[best]
+        return [
+            attrs.evolve(
+                self.pool.cut(
+                    Reason.REDUNDANT,
+                    rows[by[rows] == number],
+                    lambda row: f"similarity {similarity[row]:.4f}, one of the two can be in",
+                    redundant_with=other,
+                    similarity=similarity,
+                ),
+                stage=self.pool.rules[number].stage,
+            )
+            for number in np.unique(by[rows]).tolist()
+        ]
 
-    def _cuts(
-        self, reason: Reason, rows: Ints, detail: Callable[[int], str], kind: type[Rule]
-    ) -> list[Cut]:
-        if not len(rows):
-            return []
-        return [attrs.evolve(self.pool.cut(reason, rows, detail), stage=self.stage_of(kind))]
+    def _needy(self, reason: Reason, rows: Ints, detail: Callable[[int], str]) -> list[Cut]:
+        """The exclusions of rows for what they need, by the stage that wants it."""
+        needs = [rule for rule in self.pool.rules if isinstance(rule, Needs)]
+        found: dict[str, list[int]] = {}
+        if len(needs) == 1 and len(rows):
+            found[needs[0].stage] = rows.tolist()
+        for row in rows.tolist() if len(needs) > 1 else ():
+            found.setdefault(self._wanted(row)[1], []).append(row)
+        return [
+            attrs.evolve(self.pool.cut(reason, np.array(those), detail), stage=stage)
+            for stage, those in sorted(found.items())
+        ]
 
-    def stage_of(self, kind: type) -> str:
-        """The text of the first stage that made a rule of this kind."""
-        return next(
-            (rule.stage for rule in self.pool.rules if isinstance(rule, kind)), self.pool.stage
+    def _wanted(self, row: int) -> tuple[list[str], str]:
+        """The ids that a row needs, and the stage that says so."""
+        if row in self.missing:
+            return [self.missing[row][0]], self.missing[row][1]
+        pool, at, parents = self.pool, self.columns[7], self.columns[8]
+        wanted = pool.table_rows[parents[at[row] : at[row + 1]]].tolist()
+        ids = [pool.candidates.id(parent) for parent in wanted]
+        metadata = pool.candidates.metadata[int(pool.table_rows[row])]
+        needs = [rule for rule in pool.rules if isinstance(rule, Needs)]
+        return ids, next(
+            (one.stage for one in needs if not set(ids).isdisjoint(names(metadata.get(one.key)))),
+            needs[0].stage,
         )
 
     def _needs_detail(self, row: int) -> str:
-        if row in self.missing:
-            return f"needs {self.missing[row]!r}, which is no candidate"
-        at, parents, pool = self.columns[7], self.columns[8], self.pool
-        rows = pool.table_rows[parents[at[row] : at[row + 1]]].tolist()
-        return f"needs {', '.join(repr(pool.candidates.id(parent)) for parent in rows)}"
+        told = ", ".join(map(repr, self._wanted(row)[0]))
+        return f"needs {told}" + (", which is no candidate" if row in self.missing else "")
 
 
 # -- making one -----------------------------------------------------------------------------
@@ -234,21 +233,22 @@ def rulebook(pool: Pool) -> Rulebook | None:
     """
     if not pool.rules:
         return None
-    _refuse_without_room(pool)
     quotas = tuple(rule for rule in pool.rules if isinstance(rule, Quota))
     group = np.full((len(quotas), len(pool)), -1, np.int64)
     amount = np.ones((len(quotas), len(pool)), np.int64)
     keys = []
     for number, rule in enumerate(quotas):
-        keys.append(numbered(pool.column(rule.by), group[number]))
+        found = keys_of(pool, rule.by)
+        keys.append(found.values)
+        group[number] = found.numbers
         if rule.unit == "tokens":
             amount[number] = pool.costs
     parent_at, parents, missing = _parents(pool)
     costs = np.array(pool.costs)
     costs[list(missing)] = pool.capacity + 1
-    rival_at, rivals, likeness = _rival_columns(pool)
+    rival_at, rivals, likeness, rival_by = _rival_columns(pool)
     columns = (
-        _pinned(pool),
+        pool.pinned,
         group,
         amount,
         np.array([rule.least for rule in quotas], np.int64),
@@ -267,11 +267,12 @@ def rulebook(pool: Pool) -> Rulebook | None:
         quotas=quotas,
         keys=tuple(keys),
         likeness=likeness,
+        rival_by=rival_by,
         missing=missing,
     )
 
 
-def _refuse_without_room(pool: Pool) -> None:
+def refuse_without_room(pool: Pool) -> None:
     """Raise OVER_BUDGET when what a rule wants in is out because no room is left for any chunk."""
     table = pool.candidates
     rows = [
@@ -299,76 +300,95 @@ def _refuse_without_room(pool: Pool) -> None:
             raise OverBudget(message, details={"ids": tuple(wanted), "rule": rule.stage})
 
 
-def _pinned(pool: Pool) -> Bools:
-    """bool[n]: the rows that must be in; the metadata is read only where a rule pins."""
-    if any(isinstance(rule, Pin) for rule in pool.rules):
-        return pinned(pool.rules, pool.metadata)
-    return np.zeros(len(pool), np.bool_)
+def _parents(pool: Pool) -> tuple[Ints, Ints, dict[int, tuple[str, str]]]:
+    """The rows that each row needs, and for a row that cannot come the id that is missing.
 
-
-def _parents(pool: Pool) -> tuple[Ints, Ints, dict[int, str]]:
-    """The rows that each row needs, and for a row that cannot come the id that is missing."""
-    missing: dict[int, str] = {}
-    keys = [rule.key for rule in pool.rules if isinstance(rule, Needs)]
-    if not keys:
+    The latter with the stage that wants it.
+    """
+    missing: dict[int, tuple[str, str]] = {}
+    needs = [rule for rule in pool.rules if isinstance(rule, Needs)]
+    found = [edges_of(pool, rule.key) for rule in needs]
+    if not any(len(edges.child) for edges in found):
         return np.zeros(len(pool) + 1, np.int64), np.empty(0, np.int64), missing
-    ids = pool.ids
-    row_of = dict(zip(ids, range(len(ids)), strict=True))
-    edges: dict[tuple[int, int], None] = {}  # each once, whichever rules it comes from
-    for row, value in (
-        found for key in keys for found in enumerate(pool.column(key)) if found[1] is not None
-    ):
-        for name in names(value):
-            parent = row_of.get(name)
-            if parent is None:
-                missing.setdefault(row, name)
-            elif parent != row:
-                edges[row, parent] = None
-    rows, parents = [row for row, _ in edges], [parent for _, parent in edges]
-    _spread(missing, rows, parents, ids)
-    children = np.array(rows, np.int64)
+    for rule, edges in zip(needs, found, strict=True):
+        for edge in np.flatnonzero(edges.parent < 0).tolist():
+            missing.setdefault(int(edges.child[edge]), (edges.wanted[edge], rule.stage))
+    if missing:
+        _spread(missing, needs, found, pool.ids)
+    child = np.concatenate([edges.child for edges in found])
+    parent = np.concatenate([edges.parent for edges in found])
+    pairs, first = np.unique(child * (len(pool) + 1) + parent + 1, return_index=True)
+    first = np.sort(first[pairs % (len(pool) + 1) > 0])  # each once, as it was named first
+    first = first[np.argsort(child[first], kind="stable")]
     at = np.zeros(len(pool) + 1, np.int64)
-    np.cumsum(np.bincount(children, minlength=len(pool)), out=at[1:])
-    return at, np.array(parents, np.int64)[np.argsort(children, kind="stable")], missing
+    np.cumsum(np.bincount(child[first], minlength=len(pool)), out=at[1:])
+    return at, parent[first], missing
 
 
 def _spread(
-    missing: dict[int, str], rows: Sequence[int], parents: Sequence[int], ids: Sequence[str]
+    missing: dict[int, tuple[str, str]],
+    needs: Sequence[Needs],
+    found: Sequence[Edges],
+    ids: Sequence[str],
 ) -> None:
     """Add to `missing` what needs a row that cannot come."""
-    if not missing:
-        return
-    children: dict[int, list[int]] = {}
-    for row, parent in zip(rows, parents, strict=True):
-        children.setdefault(parent, []).append(row)
+    needing: dict[int, list[tuple[int, str]]] = {}
+    for rule, edges in zip(needs, found, strict=True):
+        for row, parent in zip(edges.child.tolist(), edges.parent.tolist(), strict=True):
+            needing.setdefault(parent, []).append((row, rule.stage))
     waiting = list(missing)
     while waiting:
         row = waiting.pop()
-        for child in children.get(row, ()):
+        for child, stage in needing.get(row, ()):
             if child not in missing:
-                missing[child] = ids[row]
+                missing[child] = ids[row], stage
                 waiting.append(child)
 
 
-def _rival_columns(pool: Pool) -> tuple[Ints, Ints, Floats]:
-    """For each row those that it excludes, and how similar they are: symmetric, CSR."""
-    left, right, alike = [], [], []
-    for rule in pool.rules:
+_Pairs: TypeAlias = tuple[Ints, Ints, Floats]
+
+
+def _pairs(pool: Pool, rule: Distinct) -> _Pairs:
+    """The pairs of rows that a rule lets not be in together, and how similar they are."""
+
+    def build(made: Pool) -> _Pairs:
+        _, found = features(made, rule.metric)
+        return kernels.alike.pairs(*found.arrays, rule.threshold)
+
+    def take(pairs: _Pairs, rows: Ints) -> _Pairs:
+        left, right, alike = pairs
+        place = np.full(1 + max(int(part.max(initial=0)) for part in (rows, left, right)), -1)
+        place[rows] = np.arange(len(rows))
+        kept = (place[left] >= 0) & (place[right] >= 0)
+        return sealed(place[left[kept]]), sealed(place[right[kept]]), sealed(alike[kept])
+
+    return pool.derive(f"pairs {rule.threshold!r} {rule.metric}", build, take)
+
+
+def _rival_columns(pool: Pool) -> tuple[Ints, Ints, Floats, Ints]:
+    """For each row those that it excludes, how similar they are, and by which rule of the pool.
+
+    Symmetric, CSR.
+    """
+    left, right, alike, by = [], [], [], []
+    for number, rule in enumerate(pool.rules):
         if isinstance(rule, Distinct) and len(pool) > 1:
-            _, found = features(pool, rule.metric)
-            rows, others, similarity = kernels.alike.pairs(*found.arrays, rule.threshold)
+            rows, others, similarity = _pairs(pool, rule)
             left.append(rows)
             right.append(others)
             alike.append(similarity)
+            by.append(np.full(len(rows), number))
     if not left:
-        return np.zeros(len(pool) + 1, np.int64), np.empty(0, np.int64), np.empty(0)
+        none = np.empty(0, np.int64)
+        return np.zeros(len(pool) + 1, np.int64), none, np.empty(0), none
     rows = np.concatenate([*left, *right])
     others = np.concatenate([*right, *left])
     similarity = np.concatenate([*alike, *alike])
-    order = np.lexsort((-similarity, others, rows))
+    which = np.concatenate([*by, *by])
+    order = np.lexsort((which, -similarity, others, rows))
     pair = rows[order] * len(pool) + others[order]
     order = order[np.unique(pair, return_index=True)[1]]  # of two rules' pairs the more similar
     rows = rows[order]
     at = np.zeros(len(pool) + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=len(pool)), out=at[1:])
-    return at, others[order], similarity[order]
+    return at, others[order], similarity[order], which[order]

@@ -4,17 +4,15 @@ A rule says what it wants; `packer.rulebook` turns the rules of a pool into colu
 obey these.  A filter by key does not bind a chunk that lacks the key, and neither does a rule.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from typing import Final, Literal, TypeAlias, final
 
 import attrs
-import numpy as np
 
-from .arrays import Bools
 from .conditions import Condition
 from .records import Reason
 
-__all__ = ["UNBOUNDED", "Distinct", "Needs", "Pin", "Quota", "Rule", "pinned"]
+__all__ = ["UNBOUNDED", "Distinct", "Needs", "Overlap", "Pin", "Quota", "Rule", "in_order"]
 
 UNBOUNDED: Final = 2**62
 """The `most` of a quota without one."""
@@ -61,12 +59,19 @@ class Needs:
     key: str
 
 
-Rule: TypeAlias = Pin | Quota | Distinct | Needs
+@final
+@attrs.frozen
+class Overlap:
+    """A chunk is charged only for what of its source is new beside those that are in."""
+
+    stage: str
 
 
-def pinned(rules: Sequence[Rule], metadata: Sequence[Mapping[str, object]]) -> Bools:
-    """bool[n]: the rows that a pin wants in."""
-    pins = [rule.condition for rule in rules if isinstance(rule, Pin)]
-    if not pins:
-        return np.zeros(len(metadata), np.bool_)
-    return np.array([any(pin.holds(row) for pin in pins) for row in metadata], np.bool_)
+Rule: TypeAlias = Pin | Quota | Distinct | Needs | Overlap
+
+_KINDS: Final = (Pin, Quota, Distinct, Needs, Overlap)
+
+
+def in_order(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """The rules in an order of their own, so that it says nothing in which they were given."""
+    return tuple(sorted(rules, key=lambda rule: (_KINDS.index(type(rule)), rule.stage)))

@@ -15,6 +15,7 @@ from .arrays import Floats, Ints, sealed
 from .columns import Candidates, Rows
 from .errors import InvalidStrategy, shown
 from .records import Optimality
+from .spans import joined
 
 if TYPE_CHECKING:
     from .pool import Pool
@@ -25,11 +26,15 @@ __all__ = ["Layout", "Selection"]
 @final
 @attrs.frozen(eq=False, kw_only=True)
 class Selection(Rows):
-    """What a selector chose: `chosen` int64[k], rows of `pool` in selection order."""
+    """What a selector chose: `chosen` int64[k], rows of `pool` in selection order.
+
+    `charged` int64[k]: what each costs, where that depends on those before it.
+    """
 
     pool: "Pool"
     chosen: Ints
     optimality: Optimality | None = None
+    charged: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.chosen)
@@ -51,7 +56,9 @@ class Selection(Rows):
 
     @property
     def costs(self) -> Ints:
-        """int64[k]: tokens + overhead in selection order."""
+        """int64[k]: tokens + overhead in selection order; under `overlap` of what is new."""
+        if self.charged is not None:
+            return self.charged
         return sealed(self.pool.costs[self.chosen])
 
     def best_first(self) -> Ints:
@@ -127,6 +134,17 @@ class Layout(Rows):
     def candidates(self) -> Candidates:
         """The table of all chunks of the call."""
         return self.pool.candidates
+
+    def written(self) -> list[tuple[int, str]]:
+        """Each text as it is written, with its row of the table: under `overlap` what is shared once.
+
+        The row is the first of those whose text it is.
+        """
+        rows, texts = self.pool_rows.tolist(), self.texts
+        if not self.pool.overlapping:
+            return list(zip(self.table_rows.tolist(), texts, strict=True))
+        found = joined(self.pool.spans, rows, dict(zip(rows, texts, strict=True)))
+        return [(int(self.pool.table_rows[row]), text) for row, text in found]
 
     @property
     def scores(self) -> Floats:

@@ -9,6 +9,7 @@ vector counts as none everywhere.  Text is folded to lower case with single blan
 under three characters is one element by itself.
 """
 
+from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias, final
 
 import attrs
@@ -19,7 +20,15 @@ from .arrays import Bools, Ints, Vectors, frozen, sealed
 from .errors import InvalidParameter, MissingEmbeddings
 from .pool import Pool
 
-__all__ = ["METRICS", "Features", "Metric", "features", "folded"]
+__all__ = [
+    "METRICS",
+    "Features",
+    "Metric",
+    "features",
+    "take_trigrams",
+    "trigrams_of",
+    "unit_vectors",
+]
 
 Metric: TypeAlias = Literal["auto", "cosine", "jaccard"]
 METRICS: Final = ("auto", "cosine", "jaccard")
@@ -77,20 +86,13 @@ def features(pool: Pool, metric: Metric) -> tuple[Pool, Features]:
         )
     else:
         unit = _no_vectors(count)
-    grams = pool.derive("trigrams", _trigrams, _take_trigrams)
+    grams = pool.derive("trigrams", _trigrams, take_trigrams)
     return pool, Features(unit, frozen(embedded), *grams)
 
 
-def folded(text: str) -> str:
-    r"""The text as trigrams see it.
-
-    >>> folded(" Free  SHIPPING\n")
-    'free shipping'
-    """
-    return " ".join(text.lower().split())
-
-
 def _all_embedded(pool: Pool) -> None:
+    if pool.has_embedding.all():
+        return
     bare = [id_ for id_, has in zip(pool.ids, pool.has_embedding, strict=True) if not has]
     if bare:
         named = ", ".join(map(repr, bare[:5])) + (" ..." if len(bare) > 5 else "")
@@ -115,15 +117,25 @@ def _no_vectors(count: int) -> Vectors:
 
 
 def _unit(pool: Pool) -> tuple[Vectors, Bools]:
-    """The embeddings at length 1, and which of them are not zero."""
-    vectors = pool.embeddings
+    table, vectors = pool.candidates, pool.embeddings
     assert vectors is not None  # some row has an embedding, or nobody asks
-    with np.errstate(over="ignore", under="ignore"):
-        squares = np.einsum("ij,ij->i", vectors, vectors)
-    extreme = np.flatnonzero(~((squares > _SAFE[0]) & (squares < _SAFE[1])))
+    assert table.squares is not None
+    return unit_vectors(vectors, table.squares[pool.table_rows])
+
+
+def unit_vectors(vectors: Vectors, lengths: Vectors) -> tuple[Vectors, Bools]:
+    """The vectors (float32[n, d]) at length 1, and which of them are not zero.  O(n d).
+
+    `lengths`: float32[n], their `packer.arrays.squares`.
+    """
+    squares = lengths.copy()
     nonzero = np.ones(len(squares), np.bool_)
+    squares[np.abs(squares - 1.0) <= _UNIT] = 1.0
+    if np.add.reduce(squares == 1.0) == len(squares):
+        return vectors, sealed(nonzero)
+    extreme = np.flatnonzero(~((squares > _SAFE[0]) & (squares < _SAFE[1])))
     squares[extreme] = 1.0
-    unit = vectors / np.sqrt(squares)[:, None]
+    unit: Vectors = np.divide(vectors, np.sqrt(squares)[:, None], dtype=np.float32)
     if len(extreme):  # their squares leave float32: again in float64
         rows = vectors[extreme].astype(np.float64)
         norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
@@ -132,6 +144,10 @@ def _unit(pool: Pool) -> tuple[Vectors, Bools]:
         unit[extreme] = rows / norms[:, None]
     return sealed(unit), sealed(nonzero)
 
+
+_UNIT: Final = 2e-6
+"""A row whose squared length is so close to 1, as near as float32 sums tell, is taken as it is: most
+embeddings come so, and normalising again would copy the matrix to move a cosine by less than this."""
 
 _SAFE: Final = (1e-25, 1e35)
 """Between these a sum of float32 squares has neither lost nor overflowed anything."""
@@ -150,15 +166,22 @@ def _no_trigrams(count: int) -> Trigrams:
 
 
 def _trigrams(pool: Pool) -> Trigrams:
-    texts = [folded(text) for text in pool.texts]
+    return trigrams_of(pool.texts)
+
+
+def trigrams_of(given: Sequence[str]) -> Trigrams:
+    """The `indptr` and `grams` of texts.  O(characters)."""
+    texts = [text.lower() for text in given]
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.cumsum([len(text) for text in texts], out=offsets[1:])
     codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
+    codes, offsets = kernels.trigrams.folded(frozen(codes), frozen(offsets))
     indptr, grams = kernels.trigrams.build(frozen(codes), frozen(offsets))
     return frozen(indptr), frozen(grams)
 
 
-def _take_trigrams(trigrams: Trigrams, kept: Ints) -> Trigrams:
+def take_trigrams(trigrams: Trigrams, kept: Ints) -> Trigrams:
+    """The trigrams of these texts alone."""
     indptr, grams = trigrams
     sizes = np.diff(indptr)[kept]
     narrowed = np.zeros(len(kept) + 1, np.int64)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import attrs
 import numpy as np
 
-from .arrays import Ints, sealed
+from .arrays import Floats, Ints
 from .boundaries import longest_prefix
 from .charging import charge
 from .columns import Cut
@@ -17,10 +17,14 @@ from .tokens import count
 __all__ = ["trimmed", "without_rows"]
 
 
-def trimmed(selection: Selection, choose: Callable[[Pool], Selection]) -> Selection:
+def trimmed(
+    selection: Selection,
+    choose: Callable[[Pool], Selection],
+    worth: Callable[[Pool], Floats],
+) -> Selection:
     """The selection with the best chunk that was out for the budget, cut to fit in what is left.
 
-    At a sentence, else a word, else a grapheme; the selection as it is where no prefix fits or
+    Best by `worth` (float64[n] of a pool), as the selector ranks.  At a sentence, else a word, else a grapheme; the selection as it is where no prefix fits or
     has `min_tokens`.  The selector, `choose`, is asked over what it chose and the cut chunk: only
     if it takes them all is the chunk in, so that what binds or guides it holds for the cut, too.
     Some 3 log2(length) calls of the counter, O(m) besides.
@@ -28,7 +32,7 @@ def trimmed(selection: Selection, choose: Callable[[Pool], Selection]) -> Select
     pool, cutting = selection.pool, selection.pool.cutting
     if cutting is None:
         return selection
-    row = _first_out(pool)
+    row = _first_out(pool, worth)
     left = pool.call.budget - cutting.spare - int(selection.costs.sum())
     if row is None or left < 0:
         return selection
@@ -51,19 +55,39 @@ def trimmed(selection: Selection, choose: Callable[[Pool], Selection]) -> Select
     asked = pool.uncut().keep(together, reason=Reason.BUDGET)
     if len(choose(asked)) < len(asked):
         return selection
-    pool = attrs.evolve(pool, cuts=without_rows(pool.cuts, pool.table_rows[rows]))
-    return attrs.evolve(selection, pool=pool, chosen=sealed(np.append(selection.chosen, row)))
+    return _joined(selection, pool, row)
 
 
-def _first_out(pool: Pool) -> int | None:
+def _joined(selection: Selection, pool: Pool, row: int) -> Selection:
+    """The selection with the cut row; what stays out has the numbers of what is left now."""
+    rest = without_rows(pool.cuts, pool.table_rows[[row]])
+    before = [cut for cut in rest if not np.isin(cut.rows, pool.table_rows).any()]
+    others = [cut for cut in rest if np.isin(cut.rows, pool.table_rows).any()]
+    ruled = [
+        cut
+        for cut in others
+        if cut.stage != pool.stage or cut.reason not in {Reason.BUDGET, Reason.STRATEGY}
+    ]
+    chosen = np.append(selection.chosen, row)
+    costs = pool.charged(chosen.tolist())
+    left = pool.budget - int(costs[chosen].sum())
+    told = f"{pool.candidates.id(int(pool.table_rows[row]))!r} was cut to fill what remained"
+
+    def detail(other: int) -> str | None:
+        cost = int(costs[other])
+        return None if cost > left else f"{told}; its {cost} tokens would fit in the {left} left"
+
+    pool = attrs.evolve(pool, cuts=tuple(before))
+    return pool.select(chosen, cuts=ruled, detail=detail, optimality=selection.optimality)
+
+
+def _first_out(pool: Pool, worth: Callable[[Pool], Floats]) -> int | None:
     """The best row (the earliest of equals) that the stage at work left out for the budget."""
     out = [cut.rows for cut in pool.cuts if (cut.stage, cut.reason) == (pool.stage, Reason.BUDGET)]
-    rows = (
-        np.flatnonzero(np.isin(pool.table_rows, np.concatenate(out)))
-        if out
-        else np.empty(0, np.int64)
-    )
-    return int(rows[np.argmax(pool.scores[rows])]) if len(rows) else None
+    if not out:
+        return None
+    rows = np.flatnonzero(np.isin(pool.table_rows, np.concatenate(out)))
+    return int(rows[np.argmax(worth(pool)[rows])]) if len(rows) else None
 
 
 def without_rows(cuts: tuple[Cut, ...], rows: Ints) -> tuple[Cut, ...]:

@@ -10,7 +10,7 @@ from .errors import PackError
 from .outcome import diversity
 from .pool import Pool
 from .ruled_selection import enforce
-from .rules import Needs, Quota
+from .rules import Needs, Overlap, Quota
 
 __all__ = ["warm"]
 
@@ -54,7 +54,7 @@ def warm(policy: Policy) -> None:
 
 def _pools(constraints: Sequence[Constraint]) -> list[Pool]:
     """Pools of texts and of embeddings, with the keys that the constraints ask for, under them."""
-    rules = Pool.from_arrays(_SCORES, _TOKENS)
+    rules = Pool.from_arrays(_SCORES, _TOKENS, texts=_TEXTS)
     for constraint in constraints:
         rules = constraint(rules)
     keys = [rule.by for rule in rules.rules if isinstance(rule, Quota)]
@@ -66,10 +66,15 @@ def _pools(constraints: Sequence[Constraint]) -> list[Pool]:
         }
         for row in range(len(_TEXTS))
     ]
+    texts = list(_TEXTS)
+    if any(isinstance(rule, Overlap) for rule in rules.rules):
+        texts[3] = texts[0][20:]
+        for row, start in ((0, 0), (3, 20)):
+            metadata[row].update(source="book", start=start, end=len(texts[0]))
     made = []
     for vectors in (None, np.eye(len(_TEXTS))):
         pool = Pool.from_arrays(
-            _SCORES, _TOKENS, vectors, texts=_TEXTS, metadata=metadata, budget=30
+            _SCORES, _TOKENS, vectors, texts=texts, metadata=metadata, budget=30
         )
         for constraint in constraints:
             pool = constraint(pool)

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from .scoring import boost, decay, normalize
     from .shrinking import shrink, variants
     from .signals import blend, lexical, neighbours
+    from .spans import overlap
     from .trimming import trim
     from .versions import current, fresh, latest
 
@@ -82,6 +83,7 @@ __all__ = [
     "needs",
     "neighbours",
     "normalize",
+    "overlap",
     "parse",
     "pin",
     "prefix",
@@ -110,9 +112,9 @@ _HOMES: Final = {
     "needs": "constraints",
     "pin": "constraints",
     "quota": "constraints",
+    "recommended": "defaults",
     "coverage": "covering",
     "dpp": "determinantal",
-    "recommended": "defaults",
     "max_candidates": "filters",
     "threshold": "filters",
     "top": "filters",
@@ -130,6 +132,7 @@ _HOMES: Final = {
     "boost": "scoring",
     "decay": "scoring",
     "normalize": "scoring",
+    "overlap": "spans",
     "shrink": "shrinking",
     "variants": "shrinking",
     "blend": "signals",

@@ -13,7 +13,7 @@ from packer.errors import InvalidParameter, shown
 from packer.parameters import number, numbers, refusal
 from packer.pool import Pool
 
-from .scoring import sigmoid
+from .scales import sigmoid
 
 __all__ = ["fit_utility", "utility"]
 
@@ -84,7 +84,7 @@ def utility(
 
     >>> from packer.pool import Pool
 
-    from .scoring import sigmoid
+    from .scales import sigmoid
     >>> stage = utility(intercept=-4.0, slope=8.0)
     >>> stage(Pool.from_arrays([0.5, 1.0], [1, 1])).scores.round(3).tolist()
     [0.5, 0.982]

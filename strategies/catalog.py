@@ -28,6 +28,7 @@ from .orders import (
 from .scoring import boost, decay, normalize
 from .shrinking import shrink
 from .signals import blend, lexical, neighbours
+from .spans import overlap
 from .trimming import trim
 from .versions import current, fresh, latest
 
@@ -62,6 +63,7 @@ CATALOG: Final[Catalog] = MappingProxyType(
         "distinct": distinct,
         "needs": needs,
         "quota": quota,
+        "overlap": overlap,
         # selectors
         "greedy": greedy,
         "prefix": prefix,

@@ -9,13 +9,19 @@ import attrs
 
 from packer.algebra import Constraint
 from packer.conditions import Condition
+from packer.needing import edges_of
 from packer.parameters import choice, condition, count, key, number, refusal
 from packer.pool import Pool
+from packer.quotas import keys_of
 from packer.records import Reason
-from packer.rules import UNBOUNDED, Distinct, Needs, Pin, Quota, pinned
+from packer.rules import UNBOUNDED, Distinct, Needs, Pin, Quota
 from packer.similarity import METRICS, Metric
+from packer.validation import STAGE
 
 __all__ = ["cap", "distinct", "exclusive", "needs", "pin", "quota"]
+
+SHOWN: Final = 5
+"""So many chunks are named in a warning; its `ids` have them all."""
 
 Unit: TypeAlias = Literal["chunks", "tokens"]
 UNITS: Final = ("chunks", "tokens")
@@ -28,10 +34,45 @@ class PinStage(Constraint):
     condition: Condition = condition()
 
     def __call__(self, pool: Pool, /) -> Pool:
-        bound = pool.bind(Pin(repr(self), self.condition))
-        if len(pool) and not pinned(bound.rules[-1:], pool.metadata).any():
+        rule = Pin(repr(self), self.condition)
+        bound, matches = pool.bind(rule), pool.meeting(rule).any()
+        gone = _gone(pool, self.condition, early=bool(matches))
+        if gone:
+            told = ", ".join(f"{id_!r} ({words})" for id_, words in gone[:SHOWN])
+            told += f" and {len(gone) - SHOWN} more" if len(gone) > SHOWN else ""
+            message = f"{self!r} wants in what is out before it: {told}"
+            return bound.warn("unmatched-pin", message, ids=[id_ for id_, _ in gone])
+        if len(pool) and not matches:
             return bound.warn("unmatched-pin", f"no chunk meets {self!r}")
         return bound
+
+
+def _gone(pool: Pool, condition: Condition, *, early: bool) -> list[tuple[str, str]]:
+    """The ids of what meets the condition and is out, and why; `early`: before all stages only.
+
+    A repeat of an id counts where the chunk that has it now does not meet the condition.
+    """
+    table = pool.candidates
+    found = [
+        (out.id, _reason(out.reason, out.detail))
+        for out in pool.invalid
+        if condition.holds(out.metadata)
+    ]
+    cuts = [cut for cut in pool.cuts if cut.stage == STAGE or not early]
+    here: set[str] = set()
+    if any(cut.reason is Reason.DUPLICATE for cut in cuts):
+        held = condition.each(pool.metadata)
+        here = {id_ for id_, meets in zip(pool.ids, held, strict=True) if meets}
+    for cut in cuts:
+        for at, row in enumerate(cut.rows.tolist()):
+            same = cut.reason is Reason.DUPLICATE and table.id(row) in here
+            if not same and condition.holds(table.metadata[row]):
+                found.append((table.id(row), _reason(cut.reason, cut.detail(at))))
+    return found
+
+
+def _reason(reason: Reason, detail: str | None) -> str:
+    return f"{reason}: {detail}" if detail else str(reason)
 
 
 def pin(condition: Condition) -> Constraint:
@@ -40,13 +81,20 @@ def pin(condition: Condition) -> Constraint:
     In code ``pin(field("source") == "system")``, in text ``pin(source == "system")``.
 
     The selector raises OVER_BUDGET when the pins alone do not fit, INFEASIBLE when another rule
-    forbids one.
+    forbids one.  The report warns (`unmatched-pin`) where nothing meets the condition, or where
+    what meets it was set aside before: invalid, blank, a repeat of an id.
 
     >>> from strategies import field
     >>> pin(field("source") == "system")
     pin(source == "system")
     """
     return PinStage(condition)
+
+
+def _bound(pool: Pool, rule: Quota) -> Pool:
+    """The pool with the rule, whose key is read here and not while the selector is at work."""
+    keys_of(pool, rule.by)
+    return pool.bind(rule)
 
 
 @final
@@ -57,7 +105,7 @@ class Cap(Constraint):
     by: str = key(default="source", kw_only=True)
 
     def __call__(self, pool: Pool, /) -> Pool:
-        return pool.bind(Quota(repr(self), self.by, 0, self.n, "chunks", Reason.QUOTA))
+        return _bound(pool, Quota(repr(self), self.by, 0, self.n, "chunks", Reason.QUOTA))
 
 
 def cap(n: int, *, by: str = "source") -> Constraint:
@@ -75,7 +123,7 @@ class Exclusive(Constraint):
     by: str = key(default="group")
 
     def __call__(self, pool: Pool, /) -> Pool:
-        return pool.bind(Quota(repr(self), self.by, 0, 1, "chunks", Reason.EXCLUSIVE))
+        return _bound(pool, Quota(repr(self), self.by, 0, 1, "chunks", Reason.EXCLUSIVE))
 
 
 def exclusive(by: str = "group") -> Constraint:
@@ -114,6 +162,7 @@ class NeedsStage(Constraint):
     key: str = key(default="parent")
 
     def __call__(self, pool: Pool, /) -> Pool:
+        edges_of(pool, self.key)  # read here and not while the selector is at work
         return pool.bind(Needs(repr(self), self.key))
 
 
@@ -142,7 +191,7 @@ class QuotaStage(Constraint):
     def __call__(self, pool: Pool, /) -> Pool:
         most = UNBOUNDED if self.max is None else self.max
         rule = Quota(repr(self), self.by, self.min or 0, most, self.unit, Reason.QUOTA)
-        return pool.bind(rule)
+        return _bound(pool, rule)
 
 
 def quota(

@@ -17,7 +17,7 @@ from packer.selection import Selection
 from packer.similarity import METRICS, Features, Metric, features
 
 from .greedy import fill
-from .scoring import minmax
+from .scales import minmax
 
 __all__ = ["coverage"]
 

@@ -35,6 +35,7 @@ Choose: TypeAlias = Callable[[Sequence[Chunk], Context], Iterable[Chunk]]
 @attrs.frozen(repr=False)
 class Custom(Selector):
     name = "custom"
+    counts_overlap = True
     fn: Choose = function()
 
     def __call__(self, pool: Pool, /) -> Selection:
@@ -42,7 +43,8 @@ class Custom(Selector):
         call = pool.call
         chosen = self.fn(chunks, Context(call.budget, call.overhead, call.count_tokens))
         rows = _rows(pool, chunks, chosen)
-        fit = int(np.searchsorted(np.cumsum(pool.costs[rows]), pool.budget, side="right"))
+        costs = pool.charged(rows)[rows]
+        fit = int(np.searchsorted(np.cumsum(costs), pool.budget, side="right"))
         if fit == len(rows):
             return pool.select(rows)
         beyond = np.array(rows[fit:], np.int64)

@@ -33,7 +33,7 @@ class Dedup(Filter):
             pool, survivor, similarity = _contained(pool, self.threshold)
         else:
             pool, found = features(pool, self.metric)
-            order = sealed(best_first(pool.scores))
+            order = sealed(_order(pool))
             survivor, similarity = kernels.near_duplicates.dedup(
                 *found.arrays, order, self.threshold
             )
@@ -53,6 +53,13 @@ class Dedup(Filter):
         )
 
 
+def _order(pool: Pool) -> Ints:
+    """The rows by score, but what a pin wants in first: it stays, so its copies go."""
+    if not pool.rules:
+        return best_first(pool.scores)
+    return np.lexsort((-pool.scores, ~pool.pinned))
+
+
 def _contained(pool: Pool, threshold: float) -> tuple[Pool, Ints, Floats]:
     """What stands inside a longer text, in which, and how much of it; survivors take the score.
 
@@ -60,7 +67,7 @@ def _contained(pool: Pool, threshold: float) -> tuple[Pool, Ints, Floats]:
     """
     pool, found = features(pool, "jaccard")
     sizes = np.diff(found.indptr)
-    order = sealed(np.lexsort((-pool.scores, -sizes)))
+    order = sealed(np.lexsort((-pool.scores, ~pool.pinned, -sizes)))
     survivor, share = kernels.containment.drop(found.indptr, found.grams, order, threshold)
     scores = np.array(pool.scores)
     inside = np.flatnonzero(survivor >= 0)
@@ -72,7 +79,7 @@ def dedup(threshold: float = 0.85, *, metric: DedupMetric = "auto") -> Filter:
     """Drop near-duplicates: in score order, what is as similar as `threshold` to a kept chunk.
 
     `threshold` in (0, 1]; 1.0 removes equal embeddings and equal sets of trigrams only.  `metric`
-    as in `packer.similarity`.  The exclusion names the most similar kept chunk, on a tie the
+    as in `packer.similarity`.  What a `pin` before it wants in comes first.  The exclusion names the most similar kept chunk, on a tie the
     better.  Embeddings cost O(n k d) for k kept, text only the pairs that an exact prefix filter
     cannot rule out (Bayardo, Ma, Srikant 2007); memory O(n d), never n x n.  Excludes as
     `redundant`.

@@ -15,7 +15,7 @@ from packer.ruled_selection import base
 from packer.selection import Selection
 from packer.similarity import METRICS, Metric, features
 
-from .scoring import minmax
+from .scales import minmax
 
 __all__ = ["dpp"]
 

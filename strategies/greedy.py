@@ -7,14 +7,14 @@ import numpy as np
 
 from packer.algebra import Selector
 from packer.arrays import Floats, Ints, best_first
+from packer.growing import grown
 from packer.pool import Pool
-from packer.rulebook import rulebook
-from packer.ruled_selection import choose
+from packer.ruled_selection import down
 from packer.selection import Selection
 
 from .squeezed import warn_squeezed
 
-__all__ = ["density", "fill", "greedy", "prefix"]
+__all__ = ["density", "fill", "greedy", "per_token", "prefix"]
 
 
 def fill(order: Ints, costs: Ints, capacity: int) -> Ints:
@@ -40,10 +40,8 @@ def fill(order: Ints, costs: Ints, capacity: int) -> Ints:
 
 def _down(pool: Pool, order: Ints) -> Selection:
     """The selection of what fits going down `order`, under the rules of the pool."""
-    book = rulebook(pool)
-    if book is not None:
-        return choose(book, order)
-    return pool.select(fill(order, pool.costs, pool.capacity))
+    ruled = down(pool, order)
+    return pool.select(fill(order, pool.costs, pool.capacity)) if ruled is None else ruled
 
 
 @final
@@ -52,6 +50,7 @@ class Greedy(Selector):
     name = "greedy"
     is_constant = True
     obeys_rules = True
+    counts_overlap = True
 
     def __call__(self, pool: Pool, /) -> Selection:
         return _down(pool, best_first(pool.scores))
@@ -71,12 +70,13 @@ class Prefix(Selector):
     name = "prefix"
     is_constant = True
     obeys_rules = True
+    counts_overlap = True
 
     def __call__(self, pool: Pool, /) -> Selection:
         order = best_first(pool.scores)
-        book = rulebook(pool)
-        if book is not None:
-            return choose(book, order, stop=True)
+        ruled = down(pool, order, stop=True)
+        if ruled is not None:
+            return ruled
         run = int(np.searchsorted(np.cumsum(pool.costs[order]), pool.capacity, side="right"))
         if run == len(order):
             return pool.select(order)
@@ -103,13 +103,19 @@ class Density(Selector):
     name = "density"
     is_constant = True
     obeys_rules = True
+    counts_overlap = True
 
     def __call__(self, pool: Pool, /) -> Selection:
         pool = warn_squeezed(pool)
-        return _down(pool, np.lexsort((-pool.scores, -_per_token(pool.scores, pool.costs))))
+        if pool.overlapping:
+            return grown(pool, lambda found: per_token(pool.scores, found.costs))
+        return _down(pool, np.lexsort((-pool.scores, -self.worth(pool))))
+
+    def worth(self, pool: Pool, /) -> Floats:
+        return per_token(pool.scores, pool.costs)
 
 
-def _per_token(scores: Floats, costs: Ints) -> Floats:
+def per_token(scores: Floats, costs: Ints) -> Floats:
     """float64[n]: score per token; a free chunk is worth +-infinity, by its sign."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where((costs == 0) & (scores == 0), 0.0, scores / costs)

@@ -1,5 +1,6 @@
 """The subset with the highest total score that the budget allows."""
 
+import contextlib
 import math
 from typing import Final, final
 
@@ -10,9 +11,12 @@ from packer import kernels
 from packer.algebra import Selector
 from packer.arrays import Bools, Floats, Ints, best_first, sealed
 from packer.conflicts import conflict
+from packer.errors import Infeasible, OverBudget
+from packer.growing import Growing, Values
 from packer.pool import Pool
 from packer.records import Optimality
 from packer.rulebook import Rulebook, rulebook
+from packer.rules import Overlap
 from packer.selection import Selection
 
 from .greedy import fill
@@ -23,6 +27,11 @@ __all__ = ["knapsack"]
 BITS: Final = 52
 """Sums of scaled scores stay below 2**BITS, so that they are exact as int64 and as float64."""
 
+NOTHING: Final = "score <= 0 adds nothing"
+NONPOSITIVE: Final = (
+    'no score is above 0, so none adds to the total; put normalize("sigmoid") first'
+)
+
 
 @final
 @attrs.frozen(repr=False)
@@ -31,30 +40,37 @@ class Knapsack(Selector):
     is_constant = True
     uses_kernels = True
     obeys_rules = True
+    counts_overlap = True
 
     def __call__(self, pool: Pool, /) -> Selection:
         pool = warn_squeezed(pool)
+        if pool.overlapping:
+            return _overlapping(pool)
         book = rulebook(pool)
         if book is not None:
             return _under_rules(book)
-        scores, costs, capacity = pool.scores, pool.costs, pool.capacity
-        useful = (scores > 0) & (costs <= capacity)
-        taken = useful & (costs == 0)
-        gained = _total(scores[taken])
-        rows = np.flatnonzero(useful ^ taken)
-        mask, bound, proven = _best(scores[rows], costs[rows], capacity)
-        taken[rows[mask]] = True
-        chosen = np.flatnonzero(taken)
-        chosen = chosen[best_first(scores[chosen])]
-        optimality = _optimality(_total(scores[chosen]), bound + gained, proven=proven)
+        scores = pool.scores
+        chosen, optimality = solved(scores, pool.costs, pool.capacity)
 
         def detail(row: int) -> str | None:
-            return None if scores[row] > 0 else "score <= 0 adds nothing"
+            return None if scores[row] > 0 else NOTHING
 
         if len(pool) and not (scores > 0).any():
-            words = 'no score is above 0, so none adds to the total; put normalize("sigmoid") first'
-            pool = pool.warn("nonpositive-scores", words, range(len(pool)))
+            pool = pool.warn("nonpositive-scores", NONPOSITIVE, range(len(pool)))
         return pool.select(chosen, detail=detail, optimality=optimality)
+
+
+def solved(scores: Floats, costs: Ints, capacity: int) -> tuple[Ints, Optimality]:
+    """The rows of the best subset, best first, and how good it is known to be."""
+    useful = (scores > 0) & (costs <= capacity)
+    taken = useful & (costs == 0)
+    gained = _total(scores[taken])
+    rows = np.flatnonzero(useful ^ taken)
+    mask, bound, proven = _best(scores[rows], costs[rows], capacity)
+    taken[rows[mask]] = True
+    chosen = np.flatnonzero(taken)
+    chosen = chosen[best_first(scores[chosen])]
+    return chosen, _optimality(_total(scores[chosen]), bound + gained, proven=proven)
 
 
 def _under_rules(book: Rulebook) -> Selection:
@@ -78,10 +94,57 @@ def _under_rules(book: Rulebook) -> Selection:
     bound = _unscaled(most + 0.5 * len(pool), shift)
 
     def detail(row: int) -> str | None:
-        return None if scores[row] > 0 else "score <= 0 adds nothing"
+        return None if scores[row] > 0 else NOTHING
 
     optimality = _optimality(_total(positive[chosen]), bound, proven=proven)
     return book.select(chosen, detail=detail, optimality=optimality)
+
+
+def _overlapping(pool: Pool) -> Selection:
+    """The best of three: by full costs and then filled up, and by score or density of what is new.
+
+    The bound takes what overlaps as free; it proves only what has all.
+    """
+    scores = pool.scores
+    tries = [
+        _grown(pool, lambda _: scores),
+        _grown(pool, lambda found: scores / np.maximum(found.costs, 0.5)),
+    ]
+    plain = pool.with_rules(rule for rule in pool.rules if not isinstance(rule, Overlap))
+    with contextlib.suppress(Infeasible, OverBudget):  # by full costs
+        tries.insert(0, _grown(pool, lambda _: scores, knapsack(plain).chosen))
+    found = max(tries, key=lambda one: _value(scores, one))  # the first of equals
+    shared = np.array(pool.spans.meets, np.bool_) & (scores > 0)
+    rest = np.flatnonzero(~shared & (scores > 0))
+    free = pool.costs[rest] == 0
+    rest = rest[np.lexsort((-scores[rest] / np.maximum(pool.costs[rest], 1), ~free))]
+    spent = np.cumsum(pool.costs[rest])
+    whole = rest[: int(np.searchsorted(spent, pool.budget, side="right")) + 1]
+    bound = _total(scores[np.concatenate([np.flatnonzero(shared), whole])])
+    value = _value(scores, found)
+
+    def detail(row: int) -> str | None:
+        return None if scores[row] > 0 else "score <= 0 adds nothing"
+
+    if len(pool) and not (scores > 0).any():
+        found.pool = pool.warn("nonpositive-scores", NONPOSITIVE, range(len(pool)))
+    return found.select(detail=detail, optimality=_optimality(value, bound, proven=value >= bound))
+
+
+def _grown(pool: Pool, values: Values, rows: Ints | None = None) -> Growing:
+    """These rows, or what must be in, and what of a positive score `values` ranks first."""
+    found = Growing(pool)
+    if rows is None:
+        found.start(best_first(pool.scores))
+    else:
+        found.extend(rows)
+    found.closed |= pool.scores <= 0
+    found.grow(values)
+    return found
+
+
+def _value(scores: Floats, found: Growing) -> float:
+    return _total(np.maximum(scores[np.array(found.chosen, np.int64)], 0.0))
 
 
 def _best(scores: Floats, costs: Ints, capacity: int) -> tuple[Bools, float, bool]:

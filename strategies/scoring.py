@@ -16,7 +16,7 @@ from packer.pool import Pool
 from ._dates import ages, warn_undated
 from .scales import minmax, rank, refuse_negative, sigmoid
 
-__all__ = ["boost", "decay", "minmax", "normalize", "sigmoid"]
+__all__ = ["boost", "decay", "normalize"]
 
 Scale: TypeAlias = Literal["minmax", "sigmoid", "rank"]
 SCALES: Final = ("minmax", "sigmoid", "rank")

@@ -1,5 +1,6 @@
 """Shorter texts: of each chunk the sentences that say most, in their order."""
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -192,8 +193,8 @@ def variants(
     """The chunks, and after each that `shrink` makes shorter its shorter text as another chunk.
 
     Both have the same `group` in their metadata (the chunk's own, else its id), so that under
-    `exclusive()` the selector chooses between the full text and the shorter one.  The shorter one has the id with ``#shrunk``, its own `tokens`, and `worth` (0 to
-    1) of the score.  Cost as `shrink`.
+    `exclusive()` the selector chooses between the full text and the shorter one.  The shorter one has the id with ``#shrunk`` (``#shrunk-2`` where that is taken), its own
+    `tokens`, and `worth` (0 to 1) of the score.  Cost as `shrink`.
 
     Raises INVALID_PARAMETER, and what `pack` raises for chunks.
 
@@ -210,6 +211,7 @@ def variants(
     shorter = _shortened(pool.texts, pool.tokens.tolist(), ids, _ratio(ratio), query, count_tokens)
     texts = {kept[at]: text for at, text in shorter.items()}
     found = []
+    taken = {table.id(row) for row in range(len(table))}
     for row in range(len(table)):
         has_vector = table.vectors is not None and table.has_vector[row]
         group = table.metadata[row].get("group")
@@ -225,7 +227,17 @@ def variants(
         if row in texts:
             score = whole.score - (1 - float(worth)) * abs(whole.score)
             tokens = count(count_tokens, texts[row], f"chunk {whole.id!r}", whole.id)
-            id_ = f"{whole.id}#shrunk"
+            id_ = _free(f"{whole.id}#shrunk", taken)
+            taken.add(id_)
             short = attrs.evolve(whole, content=texts[row], score=score, id=id_, tokens=tokens)
             found.append(short)
     return found
+
+
+def _free(name: str, taken: AbstractSet[str]) -> str:
+    """The name, with a number where it is taken."""
+    numbers = itertools.count(2)
+    free = name
+    while free in taken:
+        free = f"{name}-{next(numbers)}"
+    return free

@@ -3,7 +3,8 @@
 `python` blocks run as Python (doctest where they have prompts), in one namespace a page.  `sh`
 blocks run in a shell at the root of the repository, except that `make` only shows what it would
 do: running the tests from within the tests has no end.  A `text` block after an `sh` block is what
-the last one printed to stdout.
+the last one printed to stdout.  What stands between `<!--- skip: start if(missing("name")) -->` and
+`<!--- skip: end -->` needs a package that a developer may not have.
 """
 
 import os
@@ -14,7 +15,9 @@ from doctest import NORMALIZE_WHITESPACE
 from pathlib import Path
 
 from sybil import Example, Sybil
-from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
+from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipParser
+
+from .integrations.packages import missing
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -46,6 +49,7 @@ def compare_output(example: Example) -> str | None:
 
 def start_at_root(namespace: dict[str, object]) -> None:
     namespace["before"] = Path.cwd()
+    namespace["missing"] = missing
     os.chdir(ROOT)
 
 
@@ -56,6 +60,7 @@ def go_back(namespace: dict[str, object]) -> None:
 collect = Sybil(
     path=str(ROOT),
     parsers=[
+        SkipParser(),
         PythonCodeBlockParser(doctest_optionflags=NORMALIZE_WHITESPACE),
         CodeBlockParser(language="sh", evaluator=run_shell),
         CodeBlockParser(language="text", evaluator=compare_output),

@@ -10,6 +10,11 @@ Features = tuple[
 ]
 
 
+def folded(text: str) -> str:
+    """In lower case, with single blanks."""
+    return " ".join(text.lower().split())
+
+
 def trigrams(text: str) -> set[str]:
     """The set of trigrams of a folded text; a short text is its own single element."""
     if len(text) < 3:

@@ -110,7 +110,8 @@ def test_the_report_of_a_small_file_is_this_to_the_letter(small: str) -> None:
     report = re.sub(r"(?<=  )\d+\.\d$", "?", found.stderr, flags=re.MULTILINE)  # the milliseconds
     assert report == (
         "threshold(0.5) | greedy\n"
-        "━━━━━━━━━━━━━━━━━━━━━━    70 of 75 tokens (93.3%), 5 left\n"
+        "70 of 75 tokens (93.3%), 5 left\n"
+        f"0{'━' * 42}1{'━' * 31}{'░' * 5}\n"
         "\n"
         "stage           chunks in  out  tokens out   ms\n"
         "threshold(0.5)          4    3         120  ?\n"
@@ -884,6 +885,7 @@ def test_a_terminal_gets_controls_of_the_context_as_escapes(tmp_path: Path) -> N
         "metadata": {},
         "merged_from": [],
         "original_tokens": None,
+        "new_tokens": None,
     }
 
 
@@ -891,7 +893,7 @@ def test_a_terminal_gets_twenty_lines_of_explanations_and_the_table_once(tmp_pat
     path = tmp_path / "many.jsonl"
     path.write_text(many(200), encoding="utf-8")
     lines = on_a_terminal("explain", str(path), "-b", "50", "-p", "greedy").splitlines()
-    assert len(lines) == 42
+    assert len(lines) == 45  # the policy, the budget and the bar before them
     assert lines[-1] == b"... and 130 more out: 130 budget (--show 0 for all)"
     table = on_a_terminal("pack", str(path), "-b", "50", "-p", "greedy", "-f", "table")
     assert table.count(b"In: 50 of 200 chunks") == 1
@@ -1181,3 +1183,48 @@ def test_the_plan_of_the_examples_fits() -> None:
     assert "\n\n# How to answer\nQ: " in found.stdout
     assert "\n\n# Documents\n[1] " in found.stdout
     assert -(-len(found.stdout.removesuffix("\n")) // 4) <= 700
+
+
+def test_explain_of_a_plan_names_the_section(small: str, plan: Path, tmp_path: Path) -> None:
+    whole = json.loads(run("pack", small, "--plan", str(plan), "-f", "json", "-q").stdout)
+    lines = run("explain", small, "--plan", str(plan)).stdout.splitlines()
+    parts = whole["sections"].values()
+    out = whole["report"]["sections"].values()
+    assert len(lines) == sum(len(part["chunks"]) for part in parts) + sum(
+        len(part["excluded"]) for part in out
+    )
+    name = next(name for name, part in whole["sections"].items() if "a" in str(part["chunks"]))
+    id_ = whole["sections"][name]["chunks"][0]["id"]
+    told = run("explain", small, id_, "--plan", str(plan)).stdout
+    assert told.startswith(f"section {name}, ")
+    assert f"{id_} is in at position 0" in told
+    assert "chosen: score" in told
+    lost = run("explain", small, "nobody", "--plan", str(plan))
+    assert (lost.exit_code, "no chunk of any section has the id 'nobody'" in lost.stderr) == (
+        2,
+        True,
+    )
+    twice = run("explain", small, "--plan", str(plan), "-p", "greedy")
+    assert (twice.exit_code, "stands in the plan" in twice.stderr) == (2, True)
+    bare = tmp_path / "bare.toml"
+    bare.write_text('budget = 40\n[[section]]\nname = "rules"\ntext = "Be kind."\n', "utf-8")
+    assert "rules is in at position 0" in run("explain", "rules", "--plan", str(bare)).stdout
+
+
+def test_what_a_chunk_added_is_shown_beside_its_tokens() -> None:
+    text = "Refunds take five days. We ship on Monday."
+    rows = [
+        {
+            "id": id_,
+            "content": text[start:end],
+            "score": score,
+            "metadata": {"source": "faq", "start": start, "end": end},
+        }
+        for id_, start, end, score in (("a", 0, 36, 0.9), ("b", 24, 42, 0.8))
+    ]
+    call = ("-b", "50", "-p", "overlap() | greedy")
+    found = run("pack", "-", *call, stdin=jsonl(rows))
+    assert found.stdout == text + "\n"
+    assert "5 (2 new)" in found.stderr
+    told = run("explain", "-", "b", *call, stdin=jsonl(rows)).stdout
+    assert "5 tokens (2 new)" in told

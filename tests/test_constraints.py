@@ -81,6 +81,7 @@ def pools(draw: st.DrawFn, most: int = 9) -> list[Chunk]:
                 "source": draw(optional),
                 "group": draw(optional),
                 "parent": draw(st.none() | st.none() | st.sampled_from([*names, "gone"])),
+                "also": draw(st.none() | st.none() | st.sampled_from(names)),
                 "must": draw(st.integers(0, 7)) == 0,
             },
         )
@@ -94,6 +95,7 @@ RULES = st.one_of(
     st.builds(exclusive, st.sampled_from(["source", "group"])),
     st.builds(distinct, st.sampled_from([0.5, 0.8, 1.0])),
     st.just(needs()),
+    st.just(needs("also")),
     st.builds(
         quota,
         min=st.none() | st.integers(0, 6),
@@ -155,9 +157,10 @@ def test_the_knapsack_is_optimal_under_rules(
 def test_rules_compose_in_any_order(chunks: list[Chunk], rules: list[Filter], budget: int) -> None:
     def outcome(some: tuple[Filter, ...]) -> Any:
         try:
-            return ids(pack(chunks, policy(list(some), greedy), budget=budget))
+            packed = pack(chunks, policy(list(some), greedy), budget=budget)
         except PackError as error:
-            return error.code
+            return error.code, error.message
+        return ids(packed), packed.report.excluded
 
     outcomes = [outcome(some) for some in permutations(rules)]
     assert all(one == outcomes[0] for one in outcomes)
@@ -298,7 +301,7 @@ def test_the_fewest_rules_that_conflict_are_named() -> None:
     rules = quota(min=60) | cap(2, by="group") | quota(max=1, by="source", unit="chunks")
     with pytest.raises(PackError) as caught:
         pack(chunks, rules | greedy, budget=500)
-    assert caught.value.details["rules"] == ("quota(min=60)", 'quota(max=1, unit="chunks")')
+    assert caught.value.details["rules"] == ('quota(max=1, unit="chunks")', "quota(min=60)")
 
 
 class Reversed(Selector):
@@ -364,6 +367,83 @@ def test_what_cannot_come_does_not_stop_a_prefix() -> None:
     assert ids(packed) == ["b"]
 
 
+def test_two_needs_bring_in_what_they_name_in_one_order() -> None:
+    chunks = [
+        chunk("row", 0.9, 10, head="z", legend="a"),
+        chunk("a", 0.1, 10),
+        chunk("z", 0.2, 10),
+    ]
+    one, other = needs("head"), needs("legend")
+    packed = pack(chunks, one | other | greedy, budget=100)
+    assert ids(packed) == ids(pack(chunks, other | one | greedy, budget=100)) == ["z", "a", "row"]
+
+
+def test_what_breaks_several_rules_has_one_reason() -> None:
+    chunks = [
+        chunk("a", 0.9, 10, "the same text here", source="s", group="g"),
+        chunk("b", 0.8, 10, "the same text here", source="s", group="g"),
+    ]
+    for rules in permutations([cap(1), exclusive(), distinct(0.5), distinct(0.9)]):
+        packed = pack(chunks, policy(list(rules), greedy), budget=100)
+        assert reasons(packed) == {"b": ("quota", "cap(1)", "source 's' has all of its 1 chunks")}
+
+
+def test_the_rule_that_is_broken_is_named() -> None:
+    chunks = [
+        chunk("a", 0.9, 10, "refunds take five days", head="gone"),
+        chunk("b", 0.8, 10, "refunds take five days"),
+        chunk("c", 0.7, 10, "refunds take seven days"),
+    ]
+    packed = pack(chunks, distinct(0.3, metric="jaccard") | distinct(0.4) | greedy, budget=100)
+    assert {out.stage for out in packed.report.excluded} == {'distinct(0.3, metric="jaccard")'}
+    packed = pack(chunks, distinct(1.0) | distinct(0.4) | greedy, budget=100)
+    stages = {out.id: out.stage for out in packed.report.excluded}
+    assert stages == {
+        "b": "distinct(0.4)",
+        "c": "distinct(0.4)",
+    }  # both forbid b: the first by text
+    packed = pack(chunks, distinct(1.0) | distinct(0.9) | greedy, budget=100)
+    assert ids(packed) == ["a", "c"]
+    packed = pack(chunks[:1], needs() | needs("head") | greedy, budget=100)
+    assert reasons(packed)["a"][:2] == ("needs", 'needs("head")')
+
+
+def test_a_pinned_copy_stays_and_the_better_one_goes() -> None:
+    chunks = [
+        chunk("copy", 0.9, 10, "refunds take five days"),
+        chunk("pinned", 0.2, 10, "refunds take five days", kind="p"),
+    ]
+    for metric in ("auto", "containment"):
+        rules = pin(field("kind") == "p") | dedup(0.9, metric=metric)
+        packed = pack(chunks, rules | greedy, budget=100)
+        assert ids(packed) == ["pinned"]
+        assert packed.chunks[0].merged_from == ("copy",)
+        [out] = packed.report.excluded
+        assert (out.reason, out.redundant_with) == (Reason.REDUNDANT, "pinned")
+
+
+def test_a_pin_of_what_was_set_aside_is_told() -> None:
+    chunks: list[Any] = [
+        {"content": " ", "score": 0.9, "id": "blank", "tokens": 1, "metadata": {"k": 1}},
+        {"content": "x", "score": math.nan, "id": "nan", "tokens": 1, "metadata": {"k": 1}},
+        {"content": "y", "score": 0.5, "id": "twice", "tokens": 1, "metadata": {"k": 1}},
+        {"content": "y", "score": 0.6, "id": "twice", "tokens": 1},
+        {"content": "z", "score": 0.7, "id": "good", "tokens": 1, "metadata": {"k": 1}},
+    ]
+    rule = pin(field("k") == 1)
+    for given_ in (chunks, chunks[:4]):  # another may match or not
+        packed = pack(given_, rule | greedy, budget=100, on_invalid="exclude")
+        [told] = packed.report.warnings
+        assert (told.code, set(told.ids)) == ("unmatched-pin", {"blank", "nan", "twice"})
+        assert "'blank' (invalid: its text is blank)" in told.message
+        assert "'twice' (duplicate: same id as the chunk at 3" in told.message
+    packed = pack(chunks[4:], threshold(0.8) | rule | greedy, budget=100)
+    [told] = packed.report.warnings
+    assert told.message == (
+        "pin(k == 1) wants in what is out before it: 'good' (below-threshold: score 0.7, floor 0.8)"
+    )
+
+
 def test_a_pin_that_no_chunk_meets_is_told() -> None:
     packed = pack([chunk("a", 0.9, 10)], pin(field("kind") == "sytem") | greedy, budget=100)
     assert [(told.code, told.message) for told in packed.report.warnings] == [
@@ -375,10 +455,11 @@ def test_a_pin_that_no_chunk_meets_is_told() -> None:
 def test_rules_hold_where_header_and_footer_leave_no_room(rule: Filter) -> None:
     one = chunk("a", 0.9, 5, "alpha", k="p")
     template = Template("{content}", header="Sources:\n")
-    with pytest.raises(PackError) as caught:
-        pack([one], rule | greedy, budget=5, count_tokens=len, template=template)
-    assert caught.value.code == "OVER_BUDGET"
-    assert caught.value.details["ids"] == ("a",)
+    for selector in (*SELECTORS, coverage(), dpp()):
+        with pytest.raises(PackError) as caught:
+            pack([one], rule | selector, budget=5, count_tokens=len, template=template)
+        assert caught.value.code == "OVER_BUDGET"
+        assert caught.value.details["ids"] == ("a",)
 
 
 def test_a_minimum_holds_through_the_repair_of_a_text() -> None:

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from packer import Chunk, pack
-from packer.similarity import folded
 from strategies import dedup, greedy, mmr
-from tests.naive_similarity import trigrams
+from tests.naive_similarity import folded, trigrams
 
 SENTENCES = [
     "Refunds take five days.",

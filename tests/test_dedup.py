@@ -6,7 +6,7 @@ import pytest
 
 from packer import Chunk, Packed, PackError, Pool, Reason, pack
 from packer.outcome import diversity
-from packer.similarity import features, folded
+from packer.similarity import features
 from strategies import dedup, greedy, mmr, threshold
 
 
@@ -215,9 +215,9 @@ def test_a_stage_before_dedup_changes_nothing_but_the_pool() -> None:
     assert [out.stage for out in packed.report.excluded] == ["threshold(0.5)", "dedup(0.85)"]
 
 
-def test_folding_lowers_and_joins_by_single_blanks() -> None:
-    assert folded(" Free\u00a0 SHIPPING\t\nNow ") == "free shipping now"
-    assert folded("") == ""
+def test_texts_are_folded_to_lower_case_and_single_blanks() -> None:
+    same = [text("a", " Free\u00a0 SHIPPING\t\nNow ", 0.9), text("b", "free shipping now", 0.8)]
+    assert dropped(run(*same, threshold=1.0)) == {"b": ("a", 1.0)}
 
 
 @pytest.mark.parametrize("metric", ["euclid", "", None, 1])

@@ -13,6 +13,7 @@ HEAVY = (
     "regex",
     "Stemmer",
     "tomllib",
+    "pyarrow",
     "scipy",
     "typer",
     "rich",

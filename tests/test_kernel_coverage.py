@@ -170,7 +170,8 @@ def test_more_rows_than_lines_are_kept_choose_the_same() -> None:
     rows, *_ = coverage.select(
         worth, worth, ones, none, frozen(worth + near), ones, ints(ones), 25, *found
     )
-    cover, expected = np.zeros(n), []
+    cover = np.zeros(n)
+    expected: list[int] = []
     for _ in range(25):
         gains = worth + np.maximum(matrix - cover, 0.0).sum(axis=1)
         gains[expected] = -1.0

@@ -1,5 +1,7 @@
 """Trigram sets, pairwise similarity and near-duplicates against their naive twins."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -38,6 +40,22 @@ def test_the_trigrams_are_those_of_python_sets(texts: list[str]) -> None:
         for j in range(len(texts)):
             assert len(set(rows[i]) & set(rows[j])) == len(sets[i] & sets[j])
             assert trigrams.jaccard(indptr, grams, i, j) == naive.jaccard(sets[i], sets[j])
+
+
+SPACES = "".join(chr(code) for code in range(0x110000) if chr(code).isspace())
+
+
+@given(st.lists(st.text(st.sampled_from("ab\x1b\x7f\x84\u200b" + SPACES))))
+@example([SPACES, f"{SPACES}a{SPACES}b{SPACES}", ""])
+def test_white_space_is_folded_as_by_split(texts: list[str]) -> None:
+    """Every character that `str.split` cuts at, and those beside them."""
+    offsets = np.cumsum([0, *map(len, texts)])
+    codes = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
+    folded, ends = trigrams.folded(frozen(codes), frozen(offsets))
+    assert [
+        folded[begin:end].tobytes().decode("utf-32-le")
+        for begin, end in itertools.pairwise(ends.tolist())
+    ] == [naive.folded(text) for text in texts]
 
 
 @given(TEXTS)

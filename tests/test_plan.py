@@ -22,7 +22,7 @@ from packer import (
     tokenizer,
 )
 from packer.errors import Infeasible, OverBudget
-from strategies import greedy, mmr, threshold, top, trim, ushape
+from strategies import field, greedy, mmr, pin, threshold, top, trim, ushape
 from tests.counters import COUNTERS
 from tests.generators import NOW, QUERY, chunks_for, policies
 from tests.test_rendering import TEMPLATES, made
@@ -380,3 +380,73 @@ def test_a_plan_checks_its_call() -> None:
     with pytest.raises(PackError, match="query is 3"):
         Plan(part, budget=9).pack({}, query=3)  # type: ignore[arg-type]
     assert Plan(part, budget=9).count_tokens is approximate
+
+
+# -- rules of a section ---------------------------------------------------------------------
+
+
+def dear_joins(text: str) -> int:
+    return len(text.split()) + 2 * text.count("\n\n")
+
+
+def worded(name: str, count_: int) -> list[Chunk]:
+    return [
+        Chunk(f"{name}{at} word word word", 0.9 - at / 10, id=f"{name}{at}", metadata={"of": name})
+        for at in range(count_)
+    ]
+
+
+def pinned_section(name: str) -> Section:
+    return Section(name, pin(field("of") == name) | greedy)
+
+
+@pytest.mark.parametrize(
+    ("budget", "of_b", "used"),
+    [(14, [], 10), (16, ["b0"], 16), (22, ["b0", "b1"], 22)],
+)
+def test_a_section_whose_rules_hold_it_lets_the_other_give_way(
+    budget: int, of_b: list[str], used: int
+) -> None:
+    parts_ = [pinned_section("a"), Section("b", greedy)]
+    for listed in (parts_, parts_[::-1]):
+        packed = Plan(listed, budget=budget, count_tokens=dear_joins).pack(
+            {"a": worded("a", 2), "b": worded("b", 4)}
+        )
+        assert [one.id for one in packed["a"]] == ["a0", "a1"]
+        assert [one.id for one in packed["b"]] == of_b
+        assert packed.report.tokens_used == used
+
+
+def test_what_must_be_in_and_does_not_fit_names_its_sections() -> None:
+    with pytest.raises(OverBudget) as caught:
+        Plan([pinned_section("a")], budget=8, count_tokens=dear_joins).pack({"a": worded("a", 2)})
+    assert caught.value.message.startswith("section 'a': what must be in ('a0', 'a1') costs 10")
+    assert caught.value.details["section"] == "a"
+    both = Plan([pinned_section("a"), pinned_section("b")], budget=14, count_tokens=dear_joins)
+    with pytest.raises(OverBudget) as caught:
+        both.pack({"a": worded("a", 2), "b": worded("b", 2)})
+    assert caught.value.message == (
+        "what must be in the sections a 10 + b 10 + separators 2 = 22 tokens does not fit in a "
+        "budget of 14; raise the budget, or pin less"
+    )
+
+
+def test_the_separator_of_an_empty_section_is_not_kept_back() -> None:
+    listed = [
+        Section("a", greedy),
+        Section("b", greedy, maximum=3),
+        Section("c", greedy, maximum=3),
+    ]
+    packed = Plan(listed, budget=10, count_tokens=dear_joins).pack(
+        {name: worded(name, 2) for name in "abc"}
+    )
+    assert [one.id for one in packed["a"]] == ["a0", "a1"]  # 10 with their own join
+    minima = [
+        Section("a", greedy, minimum=5),
+        Section("b", greedy, minimum=5),
+        Section("c", greedy),
+    ]
+    packed = Plan(minima, budget=12, count_tokens=dear_joins).pack(
+        {name: worded(name, 2) for name in "abc"}
+    )
+    assert {name: len(packed[name]) for name in packed} == {"a": 1, "b": 1, "c": 0}

@@ -384,6 +384,7 @@ def test_a_result_as_json_holds_nan_dates_and_numpy_values() -> None:
             },
             "merged_from": [],
             "original_tokens": None,
+            "new_tokens": None,
         }
     ]
     (out,) = read["report"]["excluded"]

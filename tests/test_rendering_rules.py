@@ -130,3 +130,97 @@ def test_pins_that_do_not_fit_as_text_are_refused() -> None:
             template=Template("{content}", separator="\n"),
         )
     assert caught.value.code == "OVER_BUDGET"
+
+
+LINES = Template("{content}", separator="\n")
+
+
+def dear_marks(text: str) -> int:
+    """One per character, and ten for each # after the first."""
+    return len(text) + 10 * max(text.count("#") - 1, 0)
+
+
+def family() -> list[Chunk]:
+    return [
+        Chunk("#child", 0.9, id="child", metadata={"parent": "head"}),
+        Chunk("#head", 0.1, id="head"),
+        Chunk("#other", 0.5, id="other"),
+        Chunk("#kid", 0.2, id="kid", metadata={"parent": "head"}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("budget", "wanted", "gone"),
+    [
+        (60, {"head", "child", "other", "kid"}, {}),
+        (50, {"head", "child", "other"}, {"kid": "rendered text: 54 tokens with it, budget 50"}),
+        (
+            35,
+            {"head", "child"},
+            {
+                "kid": "rendered text: 54 tokens with it, budget 35",
+                "other": "rendered text: 39 tokens with it, budget 35",
+            },
+        ),
+        (
+            20,  # head and child are 22, so the one that is worth more than the head alone is in
+            {"other"},
+            {
+                "child": "rendered text: 22 tokens with it, budget 20",
+                "head": "its room went to 'other', which is worth more",
+            },
+        ),
+    ],
+)
+def test_a_repair_takes_what_is_worth_least_with_all_that_needs_it(
+    budget: int, wanted: set[str], gone: dict[str, str]
+) -> None:
+    packed = pack(
+        family(), needs() | greedy, budget=budget, count_tokens=dear_marks, template=LINES
+    )
+    assert {one.id for one in packed} == wanted
+    told = {out.id: out.detail for out in packed.report.excluded}
+    assert {id_: told[id_] for id_ in gone} == gone
+    assert all(out.reason == "budget" for out in packed.report.excluded)
+
+
+def test_pins_are_in_where_their_text_fits_though_their_charges_do_not() -> None:
+    def free_breaks(text: str) -> int:
+        return len(text.replace("\n", "")) + 1
+
+    chunks = [Chunk(letter * 4, 0.5, id=letter, metadata={"p": letter != "c"}) for letter in "abc"]
+    policy = pin(field("p") == True) | greedy  # noqa: E712
+    for budget in range(9, 13):  # each is charged 5
+        packed = pack(chunks, policy, budget=budget, count_tokens=free_breaks, template=LINES)
+        assert [one.id for one in packed] == ["a", "b"]
+        assert packed.report.tokens_used == 9
+    packed = pack(chunks, policy, budget=14, count_tokens=free_breaks, template=LINES)
+    assert [one.id for one in packed] == ["a", "b", "c"]
+    with pytest.raises(OverBudget) as caught:
+        pack(chunks, policy, budget=8, count_tokens=free_breaks, template=LINES)
+    assert caught.value.message == (
+        "what must be in ('a', 'b') costs 9 tokens as it is written, of a budget of 8; "
+        "raise the budget, or ask for less"
+    )
+    assert caught.value.details == {"ids": ("a", "b"), "tokens": 9, "budget": 8}
+
+
+def test_a_pin_is_not_refused_for_the_widest_position() -> None:
+    chunks = [Chunk("x", 0.1 + at / 1000, id=f"c{at}", metadata={"at": at}) for at in range(100)]
+    packed = pack(
+        chunks,
+        pin(field("at") == 0) | greedy,
+        budget=4,  # "[1]x", but "[100]x" is charged
+        count_tokens=len,
+        template=Template("[{position}]{content}", separator=""),
+    )
+    assert packed.text() == "[1]x"
+
+
+def test_nothing_must_be_in_where_no_rule_wants_it() -> None:
+    def dear(text: str) -> int:
+        return 100 * len(text)
+
+    chunks = [Chunk(letter, 0.5, id=letter, metadata={"source": "s"}) for letter in "ab"]
+    packed = pack(chunks, cap(1) | greedy, budget=50, count_tokens=dear, template=LINES)
+    assert (len(packed), packed.report.tokens_used) == (0, 0)

@@ -336,3 +336,14 @@ def test_variants_are_refused_as_shrink_and_pack_refuse(
 ) -> None:
     with pytest.raises(PackError, match=message):
         variants(**{"chunks": [chunk("a", PROSE)], **arguments})
+
+
+def test_a_variant_never_takes_the_id_of_another_chunk() -> None:
+    text = "Refunds take 5 days. We like cats. We are a family shop."
+    given_ = [
+        Chunk(text, 1.0, id="x"),
+        Chunk("b", 0.5, id="x#shrunk"),
+        Chunk("c", 0.5, id="x#shrunk-2"),
+    ]
+    found = [chunk.id for chunk in variants(given_, 0.5)]
+    assert found == ["x", "x#shrunk-3", "x#shrunk", "x#shrunk-2"]

@@ -218,7 +218,7 @@ def test_only_the_first_that_does_not_fit_is_cut() -> None:
     ) == "b is in at position 2 of 3: score 0.8, 2 of 4 tokens, chosen by greedy".replace(
         "position 2", f"position {[one.id for one in packed].index('b')}"
     )
-    assert packed.why("c") == "c is out, budget, by greedy: needs 3 more tokens"
+    assert packed.why("c") == "c is out, budget, by greedy: needs 5 more tokens"
 
 
 def test_what_is_left_must_be_worth_it() -> None:
@@ -297,3 +297,28 @@ def test_a_chunk_stays_as_it_came_in() -> None:
     before = [attrs.evolve(one) for one in given_]
     pack(given_, trim() | greedy, budget=2, count_tokens=words)
     assert given_ == before
+
+
+def test_what_a_cut_leaves_no_room_for_has_the_numbers_of_after_it() -> None:
+    chunks = [
+        chunk("a", 0.9, "one two three"),
+        chunk("b", 0.8, "Four five six. Seven eight nine."),
+        chunk("c", 0.7, "ten"),
+    ]
+    packed = pack(chunks, trim() | prefix, budget=7, count_tokens=words)
+    assert [(one.id, one.tokens) for one in packed] == [("a", 3), ("b", 3)]
+    assert packed.why("c") == (
+        "c is out, strategy, by prefix: 'b' was cut to fill what remained; "
+        "its 1 tokens would fit in the 1 left"
+    )
+    packed = pack(chunks, trim() | prefix, budget=6, count_tokens=words)
+    assert packed.why("c") == "c is out, budget, by prefix: needs 1 more tokens"
+
+
+def test_density_cuts_what_it_ranks_first() -> None:
+    chunks = [
+        chunk("a", 0.9, "one two three four five six seven eight nine"),  # 0.1 a token
+        chunk("b", 0.8, "one two three four"),  # 0.2
+    ]
+    packed = pack(chunks, trim() | density, budget=3, count_tokens=words)
+    assert [(one.id, one.tokens) for one in packed] == [("b", 3)]

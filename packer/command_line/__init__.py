@@ -1,16 +1,20 @@
-"""The command line `packer`: pack a file of chunks, explain it, list stages, check a policy.
+"""The command line `packer`: pack a file of chunks or a table of requests, explain, list, check.
 
     reading.py     JSON and JSON Lines -> chunks, block by block
     json_text.py   one JSON text in blocks -> its values, one by one
     faults.py      what the user did wrong -> a message with the place and the mend
+    comparing.py   several policies on the same chunks
+    bar.py         the window as one line
     rendering.py   the report and the explanations -> tables
     vocabulary.py  the catalog of stages -> what can be listed of each
     progress.py    a bar on the terminal when something takes more than a second
+    pages.py       pages for a browser, written to files
     output.py      the two streams: bytes for programs, safe text for eyes
     evaluation.py  the command eval
     tuning.py      the command tune
     answering.py   what every command does around its work
     counters.py    token counters by name
+    batch.py       a Parquet file of requests, packed batch by batch into another
     app.py         the commands
 
 Needs the extra `cli` (typer, rich); `import packer` imports none of it.

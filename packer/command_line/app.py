@@ -1,4 +1,4 @@
-"""The commands: pack, explain, stages, check."""
+"""The commands: pack, explain, compare, stages, check, batch."""
 
 import difflib
 import sys
@@ -20,16 +20,21 @@ from packer.template import Template
 from strategies import CATALOG, parse
 
 from .answering import answering as _answering
+from .batch import ROWS, pack_file, summary_table
+from .comparing import BudgetTokens, PolicyTexts, compared
 from .counters import counter as _counter
 from .evaluation import eval_command
 from .faults import input_fault
 from .output import Format, console, context, display, emit, only, visible
-from .plans import read_plan
+from .pages import HtmlFile, write_page
+from .plans import PlanFile, read_plan
 from .progress import size_of, waiting
 from .reading import read
 from .rendering import (
     MORE,
+    explain_in_plan,
     explain_one,
+    head,
     plan_tables,
     reasons,
     report_table,
@@ -88,18 +93,18 @@ File = Annotated[
         show_default=False,
     ),
 ]
-Budget = Annotated[
-    int, typer.Option("--budget", "-b", help="Tokens that may be spent.", show_default=False)
+OptionalBudget = Annotated[
+    int | None,
+    typer.Option("--budget", "-b", help="Tokens that may be spent.", show_default=False),
 ]
-PolicyText = Annotated[
-    str,
-    typer.Option(
-        "--policy",
-        "-p",
-        help="Stages joined by |, as in 'dedup(0.85) | mmr(0.7) | ushape'; see packer stages.",
-        show_default=False,
-    ),
-]
+POLICY: Final = typer.Option(
+    "--policy",
+    "-p",
+    help="Stages joined by |, as in 'dedup(0.85) | mmr(0.7) | ushape'; see packer stages.",
+    show_default=False,
+)
+PolicyText = Annotated[str, POLICY]
+OptionalPolicy = Annotated[str | None, POLICY]
 Reserve = Annotated[
     int | None,
     typer.Option(
@@ -114,6 +119,16 @@ TemplateText = Annotated[
         help="How a chunk is written: text with {position}, {id}, {content}, {score}, {tokens} or "
         "{metadata\\[key]}, or a file of it; a .toml file has chunk, separator, header, footer. The "
         "whole text is then counted, and fits.",
+        show_default=False,
+    ),
+]
+PlanPath = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PLAN.TOML",
+        help="Several sections in one window, each with its own policy, in place of --policy "
+        "and --template. FILE is for the section without text or file of its own; where there "
+        "are several, its chunks name theirs in metadata as section.",
         show_default=False,
     ),
 ]
@@ -208,31 +223,44 @@ def _packed(
             raise input_fault(error, found.name, found.lines) from None
 
 
-def _planned(
+def _plan_file(
     path: str,
-    file: str | None,
     *,
-    plain: bool,
     counter: str,
     on_invalid: Invalid,
     budget: int | None,
     reserve: int | None,
-    **call: Any,
-) -> PackedPlan:
-    """Read a plan and the chunks of its sections, and pack them."""
-    found = read_plan(
+) -> PlanFile:
+    return read_plan(
         path,
         budget=budget,
         reserve=reserve,
         count_tokens=_counter(counter),
         on_invalid=on_invalid.value,
     )
+
+
+def _planned(found: PlanFile, file: str | None, *, plain: bool, **call: Any) -> PackedPlan:
+    """Read the chunks of a plan's sections, and pack them."""
     if file is None and found.takers:
-        message = f"the sections {', '.join(found.takers)} of {path} take their chunks from FILE"
+        message = (
+            f"the sections {', '.join(found.takers)} of {found.name} take their chunks from FILE"
+        )
         raise typer.BadParameter(message, param_hint="FILE")
     with waiting(console(sys.stderr, plain=plain)) as bar:
         bar.reading(None if file is None else size_of(file))
         return found.pack(file, bar.read, **call)
+
+
+def _check_beside_plan(policy: str | None, template: str | None, overhead: int) -> None:
+    """Refuse the options that a plan leaves no room for."""
+    for option, given in (("--policy", policy), ("--template", template)):
+        if given is not None:
+            message = f"{option} stands in the plan, for each section"
+            raise typer.BadParameter(message, param_hint=option)
+    if overhead:
+        message = "a plan counts what is written, so it takes no overhead"
+        raise typer.BadParameter(message, param_hint="--overhead")
 
 
 def _needed(value: Any, option: str) -> Any:
@@ -254,29 +282,9 @@ def pack_command(
         ),
     ] = None,
     *,
-    budget: Annotated[
-        int | None,
-        typer.Option("--budget", "-b", help="Tokens that may be spent.", show_default=False),
-    ] = None,
-    policy: Annotated[
-        str | None,
-        typer.Option(
-            "--policy",
-            "-p",
-            help="Stages joined by |, as in 'dedup(0.85) | mmr(0.7) | ushape'; see packer stages.",
-            show_default=False,
-        ),
-    ] = None,
-    plan: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PLAN.TOML",
-            help="Several sections in one window, each with its own policy, in place of --policy "
-            "and --template. FILE is for the section without text or file of its own; where there "
-            "are several, its chunks name theirs in metadata as section.",
-            show_default=False,
-        ),
-    ] = None,
+    budget: OptionalBudget = None,
+    policy: OptionalPolicy = None,
+    plan: PlanPath = None,
     template: TemplateText = None,
     reserve: Reserve = None,
     overhead: Overhead = 0,
@@ -296,6 +304,7 @@ def pack_command(
     show: Annotated[
         int, typer.Option(min=0, help="Rows of each table in the report; 0 for all.")
     ] = SHOWN,
+    html: HtmlFile = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No report on standard error.")
     ] = False,
@@ -322,36 +331,29 @@ def pack_command(
     packed: Packed | PackedPlan
     with _answering(plain=no_color):
         common: dict[str, Any] = {
-            "plain": no_color,
             "counter": tokenizer,
             "on_invalid": on_invalid,
+            "budget": budget,
             "reserve": reserve,
-            "query": query,
-            "now": now,
         }
+        call: dict[str, Any] = {"plain": no_color, "query": query, "now": now}
         if plan is not None:
-            for option, given in (("--policy", policy), ("--template", template)):
-                if given is not None:
-                    message = f"{option} stands in the plan, for each section"
-                    raise typer.BadParameter(message, param_hint=option)
-            if overhead:
-                message = "a plan counts what is written, so it takes no overhead"
-                raise typer.BadParameter(message, param_hint="--overhead")
-            packed = _planned(plan, file, budget=budget, **common)
+            _check_beside_plan(policy, template, overhead)
+            packed = _planned(_plan_file(plan, **common), file, **call)
         else:
+            _needed(file, "FILE")
+            stages = parse(_needed(policy, "--policy"))
+            _needed(budget, "--budget")
             packed = _packed(
-                _needed(file, "FILE"),
-                parse(_needed(policy, "--policy")),
-                budget=_needed(budget, "--budget"),
-                template=template,
-                overhead=overhead,
-                **common,
+                str(file), stages, template=template, overhead=overhead, **common, **call
             )
         shown = (
             plan_tables(packed, show)
             if isinstance(packed, PackedPlan)
             else report_table(packed, show)
         )
+        if html is not None:
+            write_page(html, packed.to_html())
         one_screen = sys.stdout.isatty() and sys.stderr.isatty()
         if form is Format.TABLE:
             display(console(sys.stdout, plain=no_color), shown)
@@ -367,14 +369,23 @@ def pack_command(
 
 @app.command()
 def explain(
-    file: File,
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE",
+            help="JSON (an array of chunks, or an object with it under chunks) or JSON Lines; "
+            "- for standard input. A plan whose sections have all their own needs none.",
+            show_default=False,
+        ),
+    ] = None,
     id_: Annotated[
         str | None,
         typer.Argument(metavar="[ID]", help="One chunk; all when left out.", show_default=False),
     ] = None,
     *,
-    budget: Budget,
-    policy: PolicyText,
+    budget: OptionalBudget = None,
+    policy: OptionalPolicy = None,
+    plan: PlanPath = None,
     template: TemplateText = None,
     reserve: Reserve = None,
     overhead: Overhead = 0,
@@ -391,6 +402,7 @@ def explain(
             show_default=False,
         ),
     ] = None,
+    html: HtmlFile = None,
     no_color: NoColor = False,
 ) -> None:
     """Say why a chunk is in or out, and its way through the stages.
@@ -403,27 +415,54 @@ def explain(
     packer explain chunks.jsonl faq#3 -b 4000 -p 'threshold(0.6) | mmr(0.7)'
 
     packer explain chunks.jsonl -b 4000 -p 'current() | greedy' | grep superseded
+
+    packer explain chunks.jsonl -b 4000 -p 'current() | greedy' --html pack.html
+
+    packer explain chunks.jsonl faq#3 --plan plan.toml
     """
     with _answering(plain=no_color):
-        stages = parse(policy)
-        packed = _packed(
-            file,
-            stages,
-            plain=no_color,
-            counter=tokenizer,
-            on_invalid=on_invalid,
-            budget=budget,
-            reserve=reserve,
-            template=template,
-            overhead=overhead,
-            query=query,
-            now=now,
-        )
-        if id_ is not None:
-            display(console(sys.stdout, plain=no_color), explain_one(packed, stages, id_))
-            return
+        common: dict[str, Any] = {
+            "counter": tokenizer,
+            "on_invalid": on_invalid,
+            "budget": budget,
+            "reserve": reserve,
+        }
+        call: dict[str, Any] = {"plain": no_color, "query": query, "now": now}
         limit = (SHOWN if sys.stdout.isatty() else 0) if show is None else show
-        emit("".join(visible(line) + "\n" for line in _lines(packed, limit)))
+        out = console(sys.stdout, plain=no_color)
+        if plan is not None:
+            _check_beside_plan(policy, template, overhead)
+            found = _plan_file(plan, **common)
+            if id_ is None and not found.takers:  # what stands alone is the ID
+                file, id_ = None, file
+            planned = _planned(found, file, **call)
+            if html is not None:
+                write_page(html, planned.to_html())
+            if id_ is not None:
+                policies = {part.name: part.policy for part in found.plan.sections}
+                display(out, explain_in_plan(planned, policies, id_))
+            else:
+                emit("".join(visible(line) + "\n" for line in _plan_lines(planned, limit)))
+            return
+        stages = parse(_needed(policy, "--policy"))
+        _needed(budget, "--budget")
+        packed = _packed(
+            _needed(file, "FILE"), stages, template=template, overhead=overhead, **common, **call
+        )
+        if html is not None:
+            write_page(html, packed.to_html())
+        if id_ is not None:
+            display(out, explain_one(packed, stages, id_))
+        else:
+            if sys.stdout.isatty():
+                display(out, head(packed))
+            emit("".join(visible(line) + "\n" for line in _lines(packed, limit)))
+
+
+def _plan_lines(packed: PackedPlan, limit: int) -> Iterator[str]:
+    """The lines on each section's chunks, each after the name of its section."""
+    for name, part in packed.sections.items():
+        yield from (f"{name}: {line}" for line in _lines(part, limit))
 
 
 def _lines(packed: Packed, limit: int) -> Iterator[str]:
@@ -439,6 +478,49 @@ def _lines(packed: Packed, limit: int) -> Iterator[str]:
     if len(excluded[some]) < len(excluded):
         rest = excluded[limit:]
         yield f"... and {len(rest):,} more out: {reasons(rest)}{MORE}"
+
+
+@app.command("compare")
+def compare_command(
+    file: File,
+    *,
+    policies: PolicyTexts,
+    budget: BudgetTokens,
+    template: TemplateText = None,
+    reserve: Reserve = None,
+    overhead: Overhead = 0,
+    tokenizer: Tokenizer = "approximate",
+    query: Query = None,
+    now: Now = None,
+    on_invalid: OnInvalid = Invalid.RAISE,
+    html: HtmlFile = None,
+    show: Annotated[int, typer.Option(min=0, help="Rows of each table; 0 for all.")] = SHOWN,
+    no_color: NoColor = False,
+) -> None:
+    """Show what policies pack of the same chunks: both, only this one, only that one.
+
+    [bold]Examples[/]
+
+    packer compare chunks.jsonl -b 4000 -p greedy -p 'dedup() | mmr(0.7)'
+
+    packer compare chunks.jsonl -b 4000 -p greedy -p knapsack --html compare.html
+    """
+    with _answering(plain=no_color):
+        compared(
+            file,
+            policies,
+            budget=budget,
+            reserve=reserve,
+            template=_template(template),
+            overhead=overhead,
+            count_tokens=_counter(tokenizer),
+            query=query,
+            now=now,
+            on_invalid=on_invalid.value,
+            html=html,
+            show=show,
+            plain=no_color,
+        )
 
 
 @app.command()
@@ -489,6 +571,124 @@ def check(
     """
     with _answering(plain=no_color):
         emit(visible(repr(parse(policy))) + "\n")
+
+
+class Failing(StrEnum):
+    """What becomes of the rows of a batch that cannot be packed."""
+
+    SET_ASIDE = "set-aside"
+    RAISE = "raise"
+
+
+@app.command()
+def batch(
+    source: Annotated[
+        str, typer.Argument(metavar="IN.PARQUET", help="A request per row.", show_default=False)
+    ],
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="OUT.PARQUET",
+            help="The same rows with what was packed; it appears when all is written.",
+            show_default=False,
+        ),
+    ],
+    *,
+    policy: PolicyText,
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            "--budget",
+            "-b",
+            help="Tokens a row; with --budget-column for the rows where that is null.",
+            show_default=False,
+        ),
+    ] = None,
+    budget_column: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The column of each row's budget.", show_default=False),
+    ] = None,
+    candidates_column: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="The column of lists of candidates."),
+    ] = "candidates",
+    query_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The column of the request's words, for stages that look at them.",
+            show_default=False,
+        ),
+    ] = None,
+    carry: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FIELD",
+            help="A field of the candidates that the packed ones keep; as often as needed.",
+            show_default=False,
+        ),
+    ] = None,
+    template: TemplateText = None,
+    reserve: Reserve = None,
+    overhead: Overhead = 0,
+    tokenizer: Tokenizer = "approximate",
+    now: Now = None,
+    on_invalid: OnInvalid = Invalid.RAISE,
+    on_error: Annotated[
+        Failing,
+        typer.Option(
+            help="Keep a row that cannot be packed with its reason in the column error, or stop.",
+        ),
+    ] = Failing.SET_ASIDE,
+    details: Annotated[
+        bool, typer.Option(help="Say of each candidate what would have let it in.")
+    ] = True,
+    rows: Annotated[
+        int, typer.Option(min=1, help="Rows that are in memory at a time.", metavar="N")
+    ] = ROWS,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No summary on standard error.")
+    ] = False,
+    no_color: NoColor = False,
+) -> None:
+    """Pack a Parquet file of requests, each with its list of candidates, into another.
+
+    A candidate is a struct with score and content or tokens and, where you have
+    them, id, embedding and metadata; every other field is metadata too.  The
+    result has packed, tokens_used, excluded, warnings and error besides.
+
+    [bold]Examples[/]
+
+    packer batch in.parquet out.parquet -b 4000 -p 'dedup() | mmr(0.7) | ushape'
+
+    packer batch in.parquet out.parquet --budget-column window -p greedy --carry url
+    """
+    with _answering(plain=no_color):
+        if budget is None and (budget_column is None or reserve):
+            message = "give --budget, or --budget-column (which takes no --reserve)"
+            raise typer.BadParameter(message, param_hint="--budget")
+        err = console(sys.stderr, plain=no_color)
+        summary = pack_file(
+            source,
+            target,
+            parse(policy),
+            console=err,
+            rows=rows,
+            budget=Ledger(budget, reserve=reserve) if budget is not None and reserve else budget,
+            budget_column=budget_column,
+            candidates_column=candidates_column,
+            query_column=query_column,
+            carry=carry or (),
+            template=_template(template),
+            overhead=overhead,
+            count_tokens=_counter(tokenizer),
+            now=now,
+            on_invalid=on_invalid.value,
+            on_error=on_error.value,
+            details=details,
+        )
+        if not quiet:
+            display(err, summary_table(summary, target))
 
 
 app.command("eval")(eval_command)

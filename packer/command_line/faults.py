@@ -9,7 +9,7 @@ from packer.errors import PackError
 
 from .output import visible
 
-__all__ = ["InputFault", "input_fault", "told"]
+__all__ = ["InputFault", "for_the_command_line", "input_fault", "told"]
 
 SHOWN: Final = 10
 """Invalid chunks that a message names."""
@@ -36,7 +36,7 @@ def told(error: InputFault | PackError) -> str:
     """
     if isinstance(error, InputFault):
         return visible(str(error), keep="\n")
-    message = _for_the_command_line(error.message)
+    message = for_the_command_line(error.message)
     lines = [visible(message, keep="\n"), *_place(error.details)]
     suggestion = error.details.get("suggestion")
     if isinstance(suggestion, str) and suggestion not in message and "text" in error.details:
@@ -64,9 +64,11 @@ def input_fault(error: PackError, name: str, lines: Sequence[int]) -> InputFault
     return InputFault("\n".join([f"{visible(name)}: {count}", *rows, mend]))
 
 
-def _for_the_command_line(message: str) -> str:
+def for_the_command_line(message: str) -> str:
     """The message with options in place of Python's arguments."""
     message = message.replace('on_invalid="exclude"', "--on-invalid exclude")
+    for column in ("candidates_column", "query_column", "budget_column"):
+        message = message.replace(f"by {column}", f"by --{column.replace('_', '-')}")
     return message.replace(", in tokens, or a Budget", ", in tokens")
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final, TextIO
 import attrs
 from rich.console import Console, RenderableType
 
+from packer.controls import UNSAFE, visible
 from packer.plan import PackedPlan
 from packer.records import Deferred, Exclusion, Packed, PackedChunk
 
@@ -26,26 +27,7 @@ class Format(StrEnum):
     TABLE = "table"
 
 
-_UNSAFE: Final = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
-)
-"""What moves a terminal's cursor, turns its text round, or cannot be encoded."""
-
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-
-
-def visible(text: str, keep: str = "") -> str:
-    r"""The text with control characters as escapes, but for those in `keep`.
-
-    >>> print(visible("red \x1b[31m alert\n"))
-    red \x1b[31m alert\n
-    """
-
-    def escaped(found: re.Match[str]) -> str:
-        character = found.group()
-        return character if character in keep else character.encode("unicode_escape").decode()
-
-    return _UNSAFE.sub(escaped, text)
 
 
 def console(stream: TextIO, *, plain: bool) -> Console:
@@ -131,7 +113,7 @@ def _shown(text: str) -> str:
 
 def _escaped(text: str) -> str:
     """The same JSON with what is unsafe to print as escapes; off a terminal surrogates only."""
-    pattern = _UNSAFE if sys.stdout.isatty() else _SURROGATE
+    pattern = UNSAFE if sys.stdout.isatty() else _SURROGATE
     return pattern.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 

@@ -5,7 +5,7 @@ control characters in it have an effect.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -15,15 +15,30 @@ from rich.table import Table
 from rich.text import Text
 
 from packer.algebra import Policy, steps_of
+from packer.comparison import Comparison
+from packer.errors import InvalidParameter
+from packer.page.cast import Cast, Member, scored, stops
+from packer.page.side_by_side import letter
 from packer.plan import PackedPlan, PlanReport
 from packer.records import Exclusion, Optimality, Packed, PackedChunk, Report, StageTrace
 from packer.selection import Layout, Selection
 from packer.values import ScoreStep
 
+from .bar import window_bar
 from .output import only, visible
 from .vocabulary import Entry
 
-__all__ = ["explain_one", "plan_tables", "reasons", "report_table", "stage_page", "stage_table"]
+__all__ = [
+    "comparison_tables",
+    "explain_in_plan",
+    "explain_one",
+    "head",
+    "plan_tables",
+    "reasons",
+    "report_table",
+    "stage_page",
+    "stage_table",
+]
 
 LONGEST_ID: Final = 60
 """Characters of an id that a table shows; `packer explain` takes it in full."""
@@ -41,7 +56,7 @@ def report_table(packed: Packed, show: int) -> RenderableType:
     `show`: how many rows of each table; 0 for all.
     """
     report = packed.report
-    parts: list[RenderableType] = [_text(report.policy, "bold"), _budget(report), Text()]
+    parts: list[RenderableType] = [head(packed), Text()]
     if report.stages:
         parts += [_funnel(report.stages), Text()]
     total = report.selected_count + report.excluded_count
@@ -70,10 +85,66 @@ def plan_tables(packed: PackedPlan, show: int) -> RenderableType:
             f"{part.tokens_used:,}",
             f"{part.budget:,}",
         )
-    parts: list[RenderableType] = [_budget(report), Text(), table]
+    parts: list[RenderableType] = [_budget(report), _share(report), Text(), table]
     for name, outcome in packed.sections.items():
         parts += [Text(), _text(f"[{name}]", "bold"), report_table(outcome, show)]
     return Group(*parts)
+
+
+def _share(report: PlanReport) -> RenderableType:
+    return ProgressBar(total=1.0, completed=report.utilization, width=24)
+
+
+def comparison_tables(comparison: Comparison, show: int) -> RenderableType:
+    """A bar for each policy, then the chunks that some pack: by all, by which alone.
+
+    `show`: how many rows of each table; 0 for all.
+    """
+    parts: list[RenderableType] = []
+    for place, packed in enumerate(comparison):
+        report = packed.report
+        value = sum(chunk.score for chunk in packed)
+        words = (
+            f"{report.selected_count:,} chunks, {report.tokens_used:,} of {report.budget:,} tokens, "
+            f"total score {value:.4g}, {len(comparison.only(place)):,} in here alone"
+        )
+        parts += [_text(f"{letter(place)}: {report.policy}", "bold"), _text(words)]
+        parts += [window_bar(packed.chunks, report), Text()]
+    members = [Cast.of(packed).by_id for packed in comparison]
+    groups: dict[tuple[int, ...], list[str]] = {}
+    for id_ in comparison.packed:
+        takers = tuple(
+            place for place, found in enumerate(members) if found[id_].position is not None
+        )
+        groups.setdefault(takers, []).append(id_)
+    everyone = tuple(range(len(members)))
+    for takers in sorted(groups, key=lambda some: (some != everyone, len(some), some)):
+        ids = groups[takers]
+        names = " and ".join(map(letter, takers))
+        heading = (
+            f"In all: {len(ids):,}" if takers == everyone else f"Only in {names}: {len(ids):,}"
+        )
+        parts += [_text(heading, "bold"), _side_by_side(members, ids, show), Text()]
+    return Group(*parts[:-1])
+
+
+def _side_by_side(
+    members: Sequence[Mapping[str, Member]], ids: Sequence[str], show: int
+) -> RenderableType:
+    table = _table("id", ">score", ">tokens", *map(letter, range(len(members))))
+    table.padding = (0, 1, 0, 0)
+    shown = ids[:show] if show else ids
+    for id_ in shown:
+        places = [found[id_] for found in members]
+        record = next(one for one in places if one.position is not None).record
+        verdicts = [
+            _text(f"at {one.position}", "green")
+            if one.position is not None
+            else Text.assemble((str(one.reason), "bold"), _text(f": {one.decided}"))
+            for one in places
+        ]
+        table.add_row(_id(id_), _score(record.score), f"{record.tokens:,}", *verdicts)
+    return Group(table, *_more(len(ids) - len(shown), ""))
 
 
 def _text(words: str, style: str = "") -> Text:
@@ -99,14 +170,16 @@ def _table(*columns: str, header: bool = True) -> Table:
 
 
 def _budget(report: Report | PlanReport) -> RenderableType:
-    words = (
+    return _text(
         f"{report.tokens_used:,} of {report.budget:,} tokens ({report.utilization:.1%}), "
         f"{report.tokens_remaining:,} left"
     )
-    bar = ProgressBar(total=1.0, completed=report.utilization, width=24)
-    row = Table.grid(padding=(0, 2, 0, 0))
-    row.add_row(bar, _text(words))
-    return row
+
+
+def head(packed: Packed) -> RenderableType:
+    """The policy, the budget, and the window as a bar."""
+    report = packed.report
+    return Group(_text(report.policy, "bold"), _budget(report), window_bar(packed.chunks, report))
 
 
 def _funnel(stages: Sequence[StageTrace]) -> RenderableType:
@@ -144,7 +217,8 @@ def _packed_rows(packed: Packed, show: int) -> RenderableType:
 
 def _tokens(chunk: PackedChunk) -> str:
     whole = "" if chunk.original_tokens is None else f" of {chunk.original_tokens:,}"
-    return f"{chunk.tokens:,}{whole}"
+    new = "" if chunk.new_tokens in {None, chunk.tokens} else f" ({chunk.new_tokens:,} new)"
+    return f"{chunk.tokens:,}{whole}{new}"
 
 
 def _excluded_rows(excluded: Sequence[Exclusion], show: int) -> RenderableType:
@@ -209,32 +283,36 @@ def explain_one(packed: Packed, policy: Policy, id_: str) -> RenderableType:
     steps = packed.value(id_)  # raises for an unknown id
     parts: list[RenderableType] = []
     stages, excluded = packed.report.stages, packed.report.excluded
-    scored = _scored(stages, steps)
+    by_stage = scored(stages, steps)
     for chunk in packed.chunks:
         if chunk.id == id_:
             why = only(packed, chunks=(chunk,)).why(id_)
-            told = scored | _chosen(chunk, policy, steps)
+            told = by_stage | _chosen(chunk, policy, steps)
             parts += [_text(why), _way(stages, len(stages), told), Text()]
-    for place, stop in zip(range(len(excluded)), _stops(packed.report), strict=True):
+    for place, stop in zip(range(len(excluded)), stops(packed.report), strict=True):
         out = excluded[place]
         if out.id == id_:
             why = only(packed, excluded=(out,)).why(id_)
-            ended = scored | {stop: str(out.reason) + _detail(out)}
+            ended = by_stage | {stop: str(out.reason) + _detail(out)}
             parts += [_text(why), _way(stages, stop, ended), Text()]
     return Group(*parts[:-1])
 
 
-def _scored(stages: Sequence[StageTrace], steps: Sequence[ScoreStep]) -> dict[int, str]:
-    """What the scoring stages made of a chunk's score, by the number of the stage."""
-    told = {}
-    left = list(steps)
-    for place, trace in enumerate(stages):
-        if left and left[0].stage == trace.stage:
-            step = left.pop(0)
-            parts = ", ".join(f"{part.name} {part.amount:.4g}" for part in step.parts)
-            words = f"score {step.before:.4g} -> {step.after:.4g}"
-            told[place] = words + (f": {parts}" if parts else "")
-    return told
+def explain_in_plan(packed: PackedPlan, policies: Mapping[str, Policy], id_: str) -> RenderableType:
+    """As `explain_one`, below the name of each section that has a chunk with this id.
+
+    Raises INVALID_PARAMETER when none has.
+    """
+    packed.why(id_)  # raises for an unknown id
+    parts: list[RenderableType] = []
+    for name, part in packed.sections.items():
+        try:
+            told = explain_one(part, policies[name], id_)
+        except InvalidParameter:  # it has no such chunk
+            continue
+        allotted = f"{part.report.tokens_used:,} of {part.report.budget:,} tokens"
+        parts += [_text(f"section {name}, {allotted}"), told, Text()]
+    return Group(*parts[:-1])
 
 
 def _chosen(chunk: PackedChunk, policy: Policy, steps: Sequence[ScoreStep]) -> dict[int, str]:
@@ -269,18 +347,6 @@ def _way(stages: Sequence[StageTrace], stop: int, told: dict[int, str]) -> Rende
             _text(words, "dim" if place > stop else ""),
         )
     return table
-
-
-def _stops(report: Report) -> Iterator[int]:
-    """The number of the stage that stopped each excluded chunk, -1 for before all stages.
-
-    `excluded` is in the order of the stages, and each stage counted what it let through; so two
-    stages with the same text are told apart.
-    """
-    counts = [trace.chunks_in - trace.chunks_out for trace in report.stages]
-    yield from (-1 for _ in range(report.excluded_count - sum(counts)))
-    for place, count in enumerate(counts):
-        yield from (place for _ in range(count))
 
 
 # -- stages ---------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from . import (
         alike,
+        batches,
         branch_and_bound,
         containment,
         cosine,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "alike",
+    "batches",
     "branch_and_bound",
     "containment",
     "cosine",

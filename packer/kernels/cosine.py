@@ -26,6 +26,26 @@ def dot(unit: npt.NDArray[np.float32], i: int, j: int) -> np.float32:
     return total
 
 
+@reassociating
+def dots(
+    unit: npt.NDArray[np.float32], i: int, a: int, b: int, c: int, d: int
+) -> tuple[np.float32, np.float32, np.float32, np.float32]:
+    """Dot products of row i with four others, each as precise as `dot`. O(d).
+
+    Half the time of four calls of `dot`, as row i is read once.
+    """
+    row, left, right, above, below = unit[i], unit[a], unit[b], unit[c], unit[d]
+    first, second = np.float32(0.0), np.float32(0.0)
+    third, fourth = np.float32(0.0), np.float32(0.0)
+    for at in range(row.shape[0]):
+        x = row[at]
+        first += x * left[at]
+        second += x * right[at]
+        third += x * above[at]
+        fourth += x * below[at]
+    return first, second, third, fourth
+
+
 @kernel
 def equal(unit: npt.NDArray[np.float32], i: int, j: int) -> bool:
     """Whether rows i and j are the same vector. O(d)."""
@@ -47,9 +67,29 @@ def similarity(unit: npt.NDArray[np.float32], i: int, j: int) -> float:
     >>> [round(float(similarity(unit, 0, j)), 6) for j in (2, 3, 1)]
     [1.0, 0.0, 0.6]
     """
-    value = np.float64(dot(unit, i, j))
+    return of_dot(unit, i, j, np.float64(dot(unit, i, j)))
+
+
+@kernel
+def of_dot(unit: npt.NDArray[np.float32], i: int, j: int, value: float) -> float:
+    """The cosine of rows i and j whose dot product is `value`. O(1), and O(d) close to 1."""
     if value > NEARLY_ONE:
         if equal(unit, i, j):
             return 1.0
         return min(value, BELOW_ONE)
     return max(value, -1.0)
+
+
+@kernel
+def nearest(unit: npt.NDArray[np.float32], i: int, a: int, b: int, c: int, d: int) -> float:
+    """The greatest cosine of row i with four others (rows may repeat). O(d)."""
+    first, second, third, fourth = dots(unit, i, a, b, c, d)
+    most = np.float64(max(first, second, third, fourth))
+    if most <= NEARLY_ONE:
+        return max(most, -1.0)
+    return max(
+        of_dot(unit, i, a, np.float64(first)),
+        of_dot(unit, i, b, np.float64(second)),
+        of_dot(unit, i, c, np.float64(third)),
+        of_dot(unit, i, d, np.float64(fourth)),
+    )

@@ -2,8 +2,8 @@
 
 The value of a candidate, lambda * score - (1 - lambda) * max similarity to the chosen, only falls
 as the chosen grow, so a value computed against fewer of them is an upper bound (Minoux 1978).
-Candidates stand in a heap by that bound; only the one at the top is brought up to date, one
-comparison at a time, and only until it falls behind the next.
+Candidates stand in a heap by that bound; only the one at the top is brought up to date, four
+comparisons at a time, and only until it falls behind the next.
 """
 
 import numpy as np
@@ -12,6 +12,9 @@ import numpy.typing as npt
 from . import cosine, queue, trigrams
 from ._jit import kernel
 from .rules import KEEP, PROBE, Ints, Rules, admit, free, started
+
+LANES = 4
+"""With so many chosen rows a candidate is compared at once: it is read once for all."""
 
 
 def select(
@@ -131,19 +134,27 @@ def _select(
             rival = queue.rival(heap, size, bound, scores)
             has_marks = False
             while seen[row] < picked:
-                other = chosen[seen[row]]
-                seen[row] += 1
-                compared += 1
-                if embedded[row] and embedded[other]:
-                    similarity = cosine.similarity(unit, row, other)
+                at = seen[row]
+                count = 0
+                if embedded[row]:
+                    while count < LANES and at + count < picked and embedded[chosen[at + count]]:
+                        count += 1
+                if count > 0:
+                    # Always four, so that a pair has one similarity wherever it stands.
+                    a, b = chosen[at], chosen[at + min(1, count - 1)]
+                    c, d = chosen[at + min(2, count - 1)], chosen[at + count - 1]
+                    near = cosine.nearest(unit, row, a, b, c, d)
                 else:
                     if not has_marks:
                         trigrams.mark(indptr, grams, row, marks)
                         has_marks = True
-                    similarity = trigrams.marked(indptr, grams, row, marks, other)
-                if similarity > nearest[row]:
-                    nearest[row] = similarity
-                    bound[row] = lambda_ * scores[row] - (1.0 - lambda_) * similarity
+                    near = trigrams.marked(indptr, grams, row, marks, chosen[at])
+                    count = 1
+                seen[row] += count
+                compared += count
+                if near > nearest[row]:
+                    nearest[row] = near
+                    bound[row] = lambda_ * scores[row] - (1.0 - lambda_) * near
                     if rival >= 0 and queue.before(rival, row, bound, scores):
                         break
         else:

@@ -26,6 +26,27 @@ def similarity(
 
 
 @kernel
+def beside(
+    unit: npt.NDArray[np.float32],
+    embedded: npt.NDArray[np.bool_],
+    indptr: npt.NDArray[np.int64],
+    grams: npt.NDArray[np.int32],
+    row: int,
+) -> npt.NDArray[np.float64]:
+    """float64[n]: the similarity of each chunk to one of them. O(n size)."""
+    n = embedded.shape[0]
+    marks = np.zeros(trigrams.vocabulary(indptr, grams), np.int32)
+    trigrams.mark(indptr, grams, row, marks)
+    found = np.empty(n, np.float64)
+    for other in range(n):
+        if embedded[row] and embedded[other]:
+            found[other] = cosine.similarity(unit, row, other)
+        else:
+            found[other] = trigrams.marked(indptr, grams, row, marks, other)
+    return found
+
+
+@kernel
 def mean_pairwise(
     unit: npt.NDArray[np.float32],
     embedded: npt.NDArray[np.bool_],

@@ -15,6 +15,54 @@ INDPTR = npt.NDArray[np.int64]
 GRAMS = npt.NDArray[np.int32]
 
 
+@kernel
+def folded(codes: CODES, offsets: INDPTR) -> tuple[CODES, INDPTR]:
+    r"""The texts with each run of white space as one blank, and none at their ends.  O(total).
+
+    White space is what `str.split` cuts at.  Arguments and results as `build` takes them.
+
+    >>> codes = np.frombuffer("  a \t b\n".encode("utf-32-le"), dtype=np.uint32)
+    >>> codes, offsets = folded(codes, np.array([0, len(codes)]))
+    >>> codes.tobytes().decode("utf-32-le"), offsets.tolist()
+    ('a b', [0, 3])
+    """
+    kept = np.empty(codes.shape[0], np.uint32)
+    ends = np.zeros(offsets.shape[0], np.int64)
+    size = int(np.int64(0))
+    for i in range(offsets.shape[0] - 1):
+        begin = size
+        blank = False
+        for p in range(offsets[i], offsets[i + 1]):
+            code = codes[p]
+            if code == 0x20 or ((code < 0x20 or code >= 0x85) and _is_space(code)):
+                blank = True
+            else:
+                if blank and size > begin:
+                    kept[size] = 0x20
+                    size += 1
+                blank = False
+                kept[size] = code
+                size += 1
+        ends[i + 1] = size
+    return kept[:size], ends
+
+
+@kernel
+def _is_space(code: int) -> bool:
+    if code < 0x80:
+        return 0x09 <= code <= 0x0D or 0x1C <= code <= 0x20
+    return (
+        code == 0x85
+        or code == 0xA0
+        or code == 0x1680
+        or 0x2000 <= code <= 0x200A
+        or 0x2028 <= code <= 0x2029
+        or code == 0x202F
+        or code == 0x205F
+        or code == 0x3000
+    )
+
+
 def build(codes: CODES, offsets: INDPTR) -> tuple[INDPTR, GRAMS]:
     """Sets of trigrams of the folded texts ``codes[offsets[i]:offsets[i + 1]]``.
 
@@ -37,52 +85,119 @@ def build(codes: CODES, offsets: INDPTR) -> tuple[INDPTR, GRAMS]:
 def _named(codes: CODES, offsets: INDPTR) -> tuple[INDPTR, GRAMS, GRAMS]:
     """Distinct trigrams of each text, numbered by first appearance, and how many texts hold each.
 
-    Every possible trigram of a small alphabet has a slot of its own, those of a large one are
-    hashed.
+    A trigram is a pair of characters that occurs and the character after it.  Where the pairs
+    are few, each such has a slot of its own; else the slots are hashed.
     """
-    n = offsets.shape[0] - 1
-    symbols, count = _symbols(codes)
-    base = count + 1
+    symbols, base = _symbols(codes)
     windows = 0
-    for i in range(n):
+    for i in range(offsets.shape[0] - 1):
         windows += max(offsets[i + 1] - offsets[i] - 2, 1)
-    direct = base**3 <= 4 * windows + 65536
-    keys = np.zeros(1024, np.int64)  # key + 1, 0 where the slot is free
-    names = np.zeros(base**3 if direct else 1024, np.int32)  # name + 1, 0 where it has none
+    pairs, count = _pairs(symbols, offsets, base, 4 * windows + 65536)
+    if 0 < count and count * base <= 8 * windows + 65536:
+        return _with_slots(symbols, pairs, offsets, windows, np.zeros(count * base, np.int32), base)
+    return _hashed(symbols, offsets, windows, base)
+
+
+@kernel
+def _with_slots(
+    symbols: GRAMS, pairs: GRAMS, offsets: INDPTR, windows: int, names: GRAMS, base: int
+) -> tuple[INDPTR, GRAMS, GRAMS]:
+    """As `_named`, by a table of names (0 where there is none) for pair and character."""
+    n = offsets.shape[0] - 1
     indptr = np.zeros(n + 1, np.int64)
-    found = np.zeros(windows, np.int32)
-    frequency = np.zeros(windows, np.int32)
-    last = np.zeros(windows, np.int32)
+    found = np.empty(windows + 1, np.int32)
+    frequency = np.zeros(windows + 1, np.int32)
+    last = np.zeros(windows + 1, np.int32)
     vocabulary = 0
     end = 0
     for i in range(n):
-        start = offsets[i]
-        stop = offsets[i + 1]
-        a = b = c = int(np.int64(0))  # 0 is no symbol: it fills up short texts
-        for p in range(start, max(stop, start + 1)):
-            if p < stop:
-                a, b, c = b, c, int(symbols[codes[p]])
-                if p < start + 2 and p + 1 < stop:
-                    continue
-            slot = (a * base + b) * base + c
-            if not direct:
-                key = slot + 1
-                slot = _slot(keys, key)
-                keys[slot] = key
-            name = int(names[slot]) - 1
-            if name < 0:
-                name = vocabulary
+        start, stop = offsets[i], offsets[i + 1]
+        first = max(min(start + 2, stop - 1), start)
+        pair = 0 if first == start else int(pairs[first - 1])  # 0 fills up short texts
+        for p in range(first, max(stop, start + 1)):
+            slot = pair * base
+            if start < stop:
+                slot += symbols[p]
+                pair = int(pairs[p])
+            name = int(names[slot])
+            if name == 0:
                 vocabulary += 1
-                names[slot] = vocabulary
-                if not direct and 2 * vocabulary >= keys.shape[0]:
-                    keys, names = _grown(keys, names)
-            if last[name] != i + 1:
-                last[name] = i + 1
-                frequency[name] += 1
-                found[end] = name
-                end += 1
+                name = vocabulary
+                names[slot] = name
+            # Without a branch, which no processor could foresee.
+            new = int(last[name] != i + 1)
+            last[name] = i + 1
+            frequency[name] += new
+            found[end] = name - 1
+            end += new
         indptr[i + 1] = end
-    return indptr, found, frequency[:vocabulary]
+    return indptr, found, frequency[1 : vocabulary + 1]
+
+
+@kernel
+def _hashed(
+    symbols: GRAMS, offsets: INDPTR, windows: int, base: int
+) -> tuple[INDPTR, GRAMS, GRAMS]:
+    """As `_named`, for many different characters."""
+    n = offsets.shape[0] - 1
+    keys = np.zeros(1024, np.int64)  # key + 1, 0 where the slot is free
+    names = np.zeros(1024, np.int32)  # name, 0 where it has none
+    indptr = np.zeros(n + 1, np.int64)
+    found = np.empty(windows + 1, np.int32)
+    frequency = np.zeros(windows + 1, np.int32)
+    last = np.zeros(windows + 1, np.int32)
+    vocabulary = 0
+    end = 0
+    for i in range(n):
+        start, stop = offsets[i], offsets[i + 1]
+        first = max(min(start + 2, stop - 1), start)
+        for p in range(first, max(stop, start + 1)):
+            key = 0
+            for at in range(p - 2, p + 1):  # 0 fills up short texts
+                key = key * base + (int(symbols[at]) if start <= at < stop else 0)
+            key += 1
+            slot = _slot(keys, key)
+            keys[slot] = key
+            name = int(names[slot])
+            if name == 0:
+                vocabulary += 1
+                name = vocabulary
+                names[slot] = name
+                if 2 * vocabulary >= keys.shape[0]:
+                    keys, names = _grown(keys, names)
+            new = int(last[name] != i + 1)
+            last[name] = i + 1
+            frequency[name] += new
+            found[end] = name - 1
+            end += new
+        indptr[i + 1] = end
+    return indptr, found, frequency[1 : vocabulary + 1]
+
+
+@kernel
+def _pairs(symbols: GRAMS, offsets: INDPTR, base: int, limit: int) -> tuple[GRAMS, int]:
+    """For each character the number of the pair that it ends (of 0 and it, where a text begins).
+
+    Pairs are numbered 1, 2, 3 ...; also one more than how many there are, 0 where a table of all
+    possible ones would exceed the limit: nothing is numbered then.
+    """
+    pairs = np.zeros(symbols.shape[0], np.int32)
+    if base * base > limit:
+        return pairs, int(np.int64(0))
+    numbers = np.zeros(base * base, np.int32)
+    count = int(np.int64(1))
+    for i in range(offsets.shape[0] - 1):
+        before = int(np.int64(0))
+        for p in range(offsets[i], offsets[i + 1]):
+            place = before * base + symbols[p]
+            before = int(symbols[p])
+            number = int(numbers[place])
+            if number == 0:
+                number = count
+                numbers[place] = number
+                count += 1
+            pairs[p] = number
+    return pairs, count
 
 
 @kernel
@@ -127,16 +242,20 @@ def _ranked(indptr: INDPTR, names: GRAMS, frequency: GRAMS) -> GRAMS:
 
 @kernel
 def _symbols(codes: CODES) -> tuple[GRAMS, int]:
-    """Code point -> 1, 2, 3 ... in order of appearance, and how many there are."""
+    """The characters as 1, 2, 3 ... in order of appearance, and one more than how many there are."""
     top = 0
     for p in range(codes.shape[0]):
         top = max(top, int(np.int64(codes[p])))
-    symbols = np.zeros(top + 1, np.int32)
-    count = 0
+    numbers = np.zeros(top + 1, np.int32)
+    symbols = np.empty(codes.shape[0], np.int32)
+    count = int(np.int64(1))
     for p in range(codes.shape[0]):
-        if symbols[codes[p]] == 0:
+        number = int(numbers[codes[p]])
+        if number == 0:
+            number = count
+            numbers[codes[p]] = number
             count += 1
-            symbols[codes[p]] = count
+        symbols[p] = number
     return symbols, count
 
 

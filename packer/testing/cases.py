@@ -1,0 +1,177 @@
+"""One trial of a stage: the chunks, the call, the rules that bind it, and the code of all that."""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar, final
+
+import attrs
+from hypothesis import strategies as st
+
+from packer.algebra import Constraint, Policy, Step, steps_of
+from packer.conditions import field
+from packer.pool import Pool
+from packer.records import Chunk, Packed
+from packer.selection import Selection
+from strategies import cap, greedy, pin
+
+from .calls import OVERHEADS, Request, budgets_for, options_for
+from .chunk_lists import PROFILES, Profile, chunks
+from .material import NOW, QUERY
+from .pasting import chunks_source
+
+__all__ = ["PINNED", "Case", "cases", "completed"]
+
+T = TypeVar("T")
+
+PINNED: Final = "pinned"
+"""The metadata key of the chunks that a case pins."""
+
+_PIN: Final = pin(field(PINNED) == True)  # noqa: E712  # a condition, no comparison
+
+
+@final
+@attrs.frozen
+class Case:
+    """A stage (or policy) and what it is tried on.
+
+    `rules`: constraints that bind the pool.  `places`: the rows that an order is given, in the
+    order of their selection.
+    """
+
+    stage: Any
+    chunks: Sequence[Chunk]
+    budget: int
+    overhead: int
+    rules: Sequence[Constraint] = ()
+    places: Sequence[int] = ()
+    _made: dict[str, Any] = attrs.field(factory=dict, init=False, repr=False, eq=False)
+
+    def pool(self) -> Pool:
+        """The pool of the chunks, without rules."""
+        return self._once("pool", self._new_pool)
+
+    def _new_pool(self) -> Pool:
+        return Pool.from_chunks(
+            self.chunks, budget=self.budget, overhead=self.overhead, query=QUERY, now=NOW
+        )
+
+    def ruled_pool(self) -> Pool:
+        """The pool of the chunks under the rules."""
+        pool = self.pool()
+        for rule in self.rules:
+            pool = rule(pool)
+        return pool
+
+    def selection(self) -> Selection:
+        """The selection of the places, whatever it costs."""
+        pool = Pool.from_chunks(self.chunks, overhead=self.overhead, query=QUERY, now=NOW)
+        return pool.select([place for place in self.places if place < len(pool)])
+
+    def request(self, *, ruled: bool = False) -> Request:
+        """The call of `pack` that has the stage in it, beside `greedy` where it needs a selector."""
+        policy = completed(self.stage)
+        if ruled:
+            for rule in self.rules:
+                policy = rule | policy
+        return Request(self.chunks, policy, self.budget, self.overhead, QUERY)
+
+    def packed(self) -> Packed:
+        """What the call of the stage gives."""
+        return self._once("packed", self.request().packed)
+
+    def _once(self, name: str, make: Callable[[], T]) -> T:
+        if name not in self._made:
+            self._made[name] = make()
+        found: T = self._made[name]
+        return found
+
+    def code(self, kind: str) -> str:
+        """The case as Python: the chunks, and the pool, selection or call of a law of this kind.
+
+        The stage itself stands there as its text.
+        """
+        given = chunks_source(self.chunks)
+        ruled = kind in {"ruled pool", "ruled call"} and self.rules
+        names = ["Chunk", "pack" if "call" in kind else "Pool"]
+        lines = ["import datetime", ""] if "datetime." in given else []
+        lines.append(f"from packer import {', '.join(names)}")
+        if ruled:
+            lines.append(f"from strategies import {', '.join(sorted(_words(self.rules)))}")
+        lines += ["", given]
+        limit = f"budget={self.budget}, " if "selection" not in kind else ""
+        call = f'{limit}overhead={self.overhead}, query="{QUERY}", now="{NOW.isoformat()}"'
+        rules = [_in_code(rule) for rule in self.rules] if ruled else []
+        if "call" in kind:
+            lines.append(f"policy = {' | '.join([*rules, '...'])}  # {completed(self.stage)!r}")
+            lines.append(f"packed = pack(chunks, policy, {call})")
+            return "\n".join(lines)
+        lines.append(f"pool = Pool.from_chunks(chunks, {call})")
+        lines += [f"pool = {rule}(pool)" for rule in rules]
+        if kind == "selection":
+            lines.append(f"selection = pool.select({self.selection().chosen.tolist()})")
+        lines.append(f"# {self.stage!r} on this {kind.rsplit(maxsplit=1)[-1]}")
+        return "\n".join(lines)
+
+
+def _words(rules: Sequence[Constraint]) -> set[str]:
+    words = {rule.name for rule in rules}
+    return words | {"field"} if "pin" in words else words
+
+
+def _in_code(rule: Constraint) -> str:
+    return f'pin(field("{PINNED}") == True)' if rule == _PIN else repr(rule)
+
+
+def completed(stage: Any) -> Policy:
+    """The stage as a policy: with `greedy` where it selects nothing itself."""
+    steps: tuple[Step[Any, Any], ...] = steps_of(stage)
+    if steps[0].takes is Selection:
+        return greedy | stage  # type: ignore[no-any-return]
+    if steps[-1].gives is Pool:
+        return stage | greedy  # type: ignore[no-any-return]
+    return stage  # type: ignore[no-any-return]
+
+
+@st.composite
+def cases(
+    draw: st.DrawFn,
+    stages: st.SearchStrategy[Any],
+    profile: Profile = "mixed",
+    chunk_lists: st.SearchStrategy[list[Chunk]] | None = None,
+) -> Case:
+    """Cases of stages over these chunks, those of the profile when left out."""
+    stage = draw(stages)
+    if chunk_lists is None:
+        one = profile if profile != "mixed" else draw(st.sampled_from(PROFILES))
+        named = draw(st.sampled_from((True, True, True, False)))
+        chunk_lists = _lists(named=named, profile=one, **options_for(stage))
+    given = draw(chunk_lists)
+    pins = draw(st.lists(st.integers(0, 7), max_size=2, unique=True))
+    given = [
+        attrs.evolve(chunk, metadata={**chunk.metadata, PINNED: True}) if at in pins else chunk
+        for at, chunk in enumerate(given)
+    ]
+    rules: list[Constraint] = [_PIN] if pins else []
+    if draw(st.booleans()):
+        rules.append(cap(draw(st.integers(1, 2)), by="source"))
+    overhead = draw(OVERHEADS)
+    return Case(
+        stage=stage,
+        chunks=given,
+        budget=draw(budgets_for(given, overhead)),
+        overhead=overhead,
+        rules=rules,
+        places=_places(draw, len(given)) if steps_of(stage)[0].takes is Selection else (),
+    )
+
+
+@functools.cache
+def _lists(*, named: bool, profile: Profile, **options: Any) -> st.SearchStrategy[list[Chunk]]:
+    """Short lists; a strategy is slow to make, so each is made once."""
+    return chunks(profile, max_size=8, named=named, **options)
+
+
+def _places(draw: st.DrawFn, size: int) -> list[int]:
+    """Some of 0..size-1 in any order, mostly all."""
+    places = draw(st.permutations(range(size)))
+    return places[draw(st.just(0) | st.integers(0, size)) :]

@@ -1,0 +1,162 @@
+"""Lists of chunks: ordinary ones, and profiles of what retrieval gives on its bad days."""
+
+from typing import Final, Literal, TypeAlias, get_args
+
+import attrs
+from hypothesis import strategies as st
+
+from packer.errors import InvalidParameter, shown
+from packer.records import Chunk
+
+from .material import (
+    BOOK,
+    CLOSE,
+    EMBEDDINGS,
+    FAMILIES,
+    HOSTILE,
+    LENGTHS,
+    METADATA,
+    SCORES,
+    TEXTS,
+    Values,
+)
+
+__all__ = ["PROFILES", "Profile", "chunks"]
+
+Profile: TypeAlias = Literal[
+    "ordinary", "near-tie", "near-duplicate", "adversarial-length", "hostile-metadata", "mixed"
+]
+"""Which chunks; "mixed" has lists of every profile."""
+
+PROFILES: Final[tuple[Profile, ...]] = tuple(
+    profile for profile in get_args(Profile) if profile != "mixed"
+)
+
+
+SHORT: Final = 8
+"""A list of free size up to this one is as often long as short, and shrinks well."""
+
+
+def chunks(
+    profile: Profile = "mixed",
+    *,
+    min_size: int = 0,
+    max_size: int = 12,
+    scores: Values | None = None,
+    distinct_scores: bool = False,
+    embedded: bool | None = None,
+    named: bool = True,
+) -> st.SearchStrategy[list[Chunk]]:
+    """Lists of valid chunks, as a Hypothesis strategy.
+
+    `profile`: "near-tie" has scores that are equal or differ in their last bits, and chunks that
+    differ in their id alone; "near-duplicate" texts and embeddings that hardly differ;
+    "adversarial-length" chunks of no tokens and of more than any budget, texts of one and of
+    thousands of characters; "hostile-metadata" values of every type under any key.
+    `scores`: a strategy for them (finite floats).  `distinct_scores`: no two are equal.
+    `embedded`: all have an embedding of 3 numbers (True), none has (False), or some (None).
+    `named`: the ids are c0, c1, ...; otherwise ids may be missing, repeated or of the form of a
+    made one, and texts may be blank.
+
+    Raises INVALID_PARAMETER for a profile that there is none of.
+
+    >>> from hypothesis import given, settings
+    >>> @settings(max_examples=5)
+    ... @given(chunks("near-tie", max_size=4))
+    ... def test(found):
+    ...     assert [chunk.id for chunk in found] == ["c0", "c1", "c2", "c3"][: len(found)]
+    >>> test()
+    """
+    if profile == "mixed":
+        return st.one_of(
+            *(
+                chunks(
+                    each,
+                    min_size=min_size,
+                    max_size=max_size,
+                    scores=scores,
+                    distinct_scores=distinct_scores,
+                    embedded=embedded,
+                    named=named,
+                )
+                for each in PROFILES
+            )
+        )
+    if profile not in PROFILES:
+        known = ", ".join(map(repr, get_args(Profile)))
+        message = f"profile is {shown(profile)}; give one of {known}"
+        raise InvalidParameter(message, details={"profile": profile})
+    chunk = _chunk(profile, scores, embedded, named=named)
+    unique = (lambda chunk: chunk.score) if distinct_scores else None
+    found = st.lists(chunk, min_size=min_size, max_size=max_size, unique_by=unique)
+    if max_size > SHORT:  # lists of free size are mostly short
+        half = max(min_size, max_size // 2)
+        found |= st.lists(chunk, min_size=half, max_size=max_size, unique_by=unique)
+    if profile == "near-tie" and not distinct_scores:
+        found = st.tuples(found, st.lists(st.integers(0, max_size), max_size=3)).map(
+            lambda drawn: _with_twins(*drawn, most=max_size)
+        )
+    return found.map(_numbered) if named else found
+
+
+def _chunk(
+    profile: Profile, scores: Values | None, embedded: bool | None, *, named: bool
+) -> st.SearchStrategy[Chunk]:
+    vectors = EMBEDDINGS
+    words = st.sampled_from(TEXTS) | st.text(min_size=1, max_size=12).filter(_has_ink)
+    tokens = st.integers(0, 30) | st.sampled_from((None, 0, 10, 10))
+    metadata = METADATA
+    usual = SCORES
+    if profile == "near-tie":
+        usual = CLOSE
+        tokens = st.sampled_from((10, 10, 11))
+    elif profile == "near-duplicate":
+        digits = st.sampled_from((5, 50, 500))
+        words = st.builds(str.format, st.sampled_from(FAMILIES), digits, digits)
+        vectors = st.builds(
+            lambda base, step: (base[0], base[1] + step, base[2]),
+            st.sampled_from(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))),
+            st.sampled_from((0.0, 1e-7, 1e-3, 0.1)),
+        )
+    elif profile == "adversarial-length":
+        tokens = LENGTHS | st.none()
+        words = st.builds(str.__mul__, words, st.sampled_from((1, 1, 400)))
+    elif profile == "hostile-metadata":
+        metadata = HOSTILE
+    embeddings = vectors if embedded else st.none()
+    if embedded is None:
+        embeddings = st.none() | vectors | st.just([])
+    found = st.builds(
+        Chunk,
+        words if named else words | st.sampled_from(("", " \n")),
+        usual if scores is None else scores,
+        id=st.none() if named else st.sampled_from((None, "c0", "c1", "chunk-1", "é", "")),
+        tokens=tokens,
+        embedding=embeddings,
+        metadata=metadata,
+    )
+    if metadata is not METADATA or profile == "near-duplicate":
+        return found
+    return st.builds(_placed, found, st.sampled_from((True, True, False)))
+
+
+def _placed(chunk: Chunk, cut: bool) -> Chunk:  # a draw
+    """The chunk, with the text of its span where `cut`."""
+    start, end = chunk.metadata.get("start"), chunk.metadata.get("end")
+    if cut and isinstance(start, int) and isinstance(end, int) and start < end:
+        return attrs.evolve(chunk, content=BOOK[start:end])
+    return chunk
+
+
+def _has_ink(text: str) -> bool:
+    return not text.isspace()
+
+
+def _numbered(chunks: list[Chunk]) -> list[Chunk]:
+    return [attrs.evolve(chunk, id=f"c{at}") for at, chunk in enumerate(chunks)]
+
+
+def _with_twins(chunks: list[Chunk], places: list[int], *, most: int) -> list[Chunk]:
+    """The chunks, and some of them once more at the end."""
+    twins = [chunks[place] for place in places if place < len(chunks)]
+    return [*chunks, *twins[: most - len(chunks)]]

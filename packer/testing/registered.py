@@ -1,0 +1,74 @@
+"""The laws over the stages that a project registers with pytest; the plugin is `pytest_packer`."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+import pytest
+from hypothesis import find, settings
+from hypothesis import strategies as st
+
+from packer.algebra import Step, steps_of
+from packer.errors import InvalidParameter, shown
+
+from .checking import check_policy, check_stage, laws_of
+from .vocabulary import Vocabulary
+
+__all__ = ["parametrize", "registered"]
+
+
+def parametrize(metafunc: pytest.Metafunc) -> None:
+    """Give the test of `metafunc` the fixture `packer_law`, once for each stage and law."""
+    config = metafunc.config
+    paths = config.getini("packer_stages")
+    examples = int(config.getini("packer_examples"))
+    if not paths:
+        message = (
+            "packer_law has no stages; set packer_stages = myproject.stages:STAGES in pytest's "
+            "configuration, where STAGES is a list of stages or a catalog (word to stage)"
+        )
+        raise pytest.UsageError(message)
+    trials = [
+        pytest.param(partial(one, max_examples=examples), id=f"{name}-{law}")
+        for path in paths
+        for name, law, one in _laws(path)
+    ]
+    metafunc.parametrize("packer_law", trials)
+
+
+def _laws(path: str) -> Iterator[tuple[str, str, Callable[..., None]]]:
+    """(name of the stage, name of the law, the check of that law alone)."""
+    for name, stages, sample in registered(path):
+        check: Callable[..., None] = check_stage if isinstance(sample, Step) else check_policy
+        every = [law.name for law in laws_of(sample)]
+        for law in every:
+            yield name, law, partial(check, stages, without=[one for one in every if one != law])
+
+
+def registered(path: str) -> Iterator[tuple[str, Any, Any]]:
+    """The stages and policies at a path ``module:name``: (its text or word, it, one of its kind).
+
+    There stands a mapping of words to stages, to what makes them, or to Hypothesis strategies of
+    them (as a catalog), or an iterable of stages and policies.
+
+    Raises INVALID_PARAMETER where there is no such thing.
+    """
+    module, _, name = path.partition(":")
+    try:
+        value = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        message = f"packer_stages: {path!r} cannot be imported ({error}); write module:name"
+        raise InvalidParameter(message, details={"path": path}) from error
+    if isinstance(value, Mapping):
+        words = Vocabulary(value)
+        for word in value:
+            stages = words.stages(word)
+            yield word, stages, find(stages, lambda _: True, settings=settings(database=None))
+    elif isinstance(value, Iterable):
+        for stage in value:
+            steps_of(stage)  # refuses what is no stage
+            yield repr(stage), st.just(stage), stage
+    else:
+        message = f"packer_stages: {path!r} is {shown(value)}; give a mapping or a list of stages"
+        raise InvalidParameter(message, details={"path": path})

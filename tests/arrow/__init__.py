@@ -1,0 +1,3 @@
+import pytest
+
+pytest.importorskip("pyarrow", reason="the extra `arrow` (pyarrow) is not installed")
