@@ -16,6 +16,7 @@ from .answering import answering
 from .counters import counter
 from .faults import InputFault
 from .output import console, display, emit, visible
+from .pages import write_page
 from .progress import counting
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def eval_command(
                 progress=told,
             )
         if html is not None:
-            written(html, found.html())
+            write_page(Path(html), found.html())
         if json is not None:
             text = found.to_json(queries=True) + "\n"
             if json == "-":

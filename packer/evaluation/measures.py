@@ -44,7 +44,7 @@ def measured(case: Case, layout: Layout, budget: int) -> tuple[float, ...]:
     """
     packed = _packed(case, layout)
     share = _share(case, packed)
-    spent = int(layout.pool.costs[layout.pool_rows].sum())
+    spent = int(layout.selection.costs.sum())
     return (
         share,
         np.nan if np.isnan(share) else float(share == 1.0),
