@@ -270,9 +270,9 @@ class StageTrace:
 class Optimality:
     """How good a selection is known to be.
 
-    `value`: total score of what is selected.  `bound`: no selection has a higher total, rounding
-    included.  `gap`: (bound - value) / bound, 0.0 when they meet.  `proven`: no selection has a
-    higher total of the scores as scaled to integers.
+    `value`: total score of what is selected (of `coverage`, the value of its objective).
+    `bound`: no selection has a higher one, rounding included.  `gap`: (bound - value) / bound, 0.0
+    when they meet.  `proven`: no selection has a higher total of the scores as scaled to integers.
     """
 
     value: float
