@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 POLICY := current() | threshold(0.1) | dedup(0.85) | mmr(0.7) | ushape
 
 .PHONY: demo test lint types properties proofs bounds coverage docs picture bench soak clean
-.PHONY: test-browser test-integrations test-engines
+.PHONY: test-browser test-integrations test-engines mutants
 
 demo: $(VENV)/installed
 	$(BIN)/packer pack examples/support/chunks.jsonl --budget 600 --policy "$(POLICY)"
@@ -27,6 +27,11 @@ properties: $(VENV)/installed
 # Theorems by z3 and twins by CrossHair, each with its time; the other proofs are among the tests.
 proofs: $(VENV)/installed
 	$(BIN)/python -m proofs
+
+# Hours, and not a part of `test`. MUTANTS: options, as "--every 10 strategies.greedy".
+mutants: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --editable ".[mutants]"
+	$(BIN)/python -m proofs.mutation $(MUTANTS)
 
 # Compiled anew with every index checked: a kernel that reads beside its arrays fails here.
 bounds: $(VENV)/installed

@@ -27,7 +27,8 @@ __all__ = ["knapsack"]
 BITS: Final = 52
 """Sums of scaled scores stay below 2**BITS, so that they are exact as int64 and as float64."""
 
-_NONPOSITIVE: Final = (
+NOTHING: Final = "score <= 0 adds nothing"
+NONPOSITIVE: Final = (
     'no score is above 0, so none adds to the total; put normalize("sigmoid") first'
 )
 
@@ -48,23 +49,28 @@ class Knapsack(Selector):
         book = rulebook(pool)
         if book is not None:
             return _under_rules(book)
-        scores, costs, capacity = pool.scores, pool.costs, pool.capacity
-        useful = (scores > 0) & (costs <= capacity)
-        taken = useful & (costs == 0)
-        gained = _total(scores[taken])
-        rows = np.flatnonzero(useful ^ taken)
-        mask, bound, proven = _best(scores[rows], costs[rows], capacity)
-        taken[rows[mask]] = True
-        chosen = np.flatnonzero(taken)
-        chosen = chosen[best_first(scores[chosen])]
-        optimality = _optimality(_total(scores[chosen]), bound + gained, proven=proven)
+        scores = pool.scores
+        chosen, optimality = solved(scores, pool.costs, pool.capacity)
 
         def detail(row: int) -> str | None:
-            return None if scores[row] > 0 else "score <= 0 adds nothing"
+            return None if scores[row] > 0 else NOTHING
 
         if len(pool) and not (scores > 0).any():
-            pool = pool.warn("nonpositive-scores", _NONPOSITIVE, range(len(pool)))
+            pool = pool.warn("nonpositive-scores", NONPOSITIVE, range(len(pool)))
         return pool.select(chosen, detail=detail, optimality=optimality)
+
+
+def solved(scores: Floats, costs: Ints, capacity: int) -> tuple[Ints, Optimality]:
+    """The rows of the best subset, best first, and how good it is known to be."""
+    useful = (scores > 0) & (costs <= capacity)
+    taken = useful & (costs == 0)
+    gained = _total(scores[taken])
+    rows = np.flatnonzero(useful ^ taken)
+    mask, bound, proven = _best(scores[rows], costs[rows], capacity)
+    taken[rows[mask]] = True
+    chosen = np.flatnonzero(taken)
+    chosen = chosen[best_first(scores[chosen])]
+    return chosen, _optimality(_total(scores[chosen]), bound + gained, proven=proven)
 
 
 def _under_rules(book: Rulebook) -> Selection:
@@ -88,7 +94,7 @@ def _under_rules(book: Rulebook) -> Selection:
     bound = _unscaled(most + 0.5 * len(pool), shift)
 
     def detail(row: int) -> str | None:
-        return None if scores[row] > 0 else "score <= 0 adds nothing"
+        return None if scores[row] > 0 else NOTHING
 
     optimality = _optimality(_total(positive[chosen]), bound, proven=proven)
     return book.select(chosen, detail=detail, optimality=optimality)
@@ -121,7 +127,7 @@ def _overlapping(pool: Pool) -> Selection:
         return None if scores[row] > 0 else "score <= 0 adds nothing"
 
     if len(pool) and not (scores > 0).any():
-        found.pool = pool.warn("nonpositive-scores", _NONPOSITIVE, range(len(pool)))
+        found.pool = pool.warn("nonpositive-scores", NONPOSITIVE, range(len(pool)))
     return found.select(detail=detail, optimality=_optimality(value, bound, proven=value >= bound))
 
 

@@ -4,10 +4,10 @@ from typing import Final
 
 import numpy as np
 
-from packer.arrays import Floats
+from packer.arrays import Floats, Ints
 from packer.pool import Pool
 
-__all__ = ["spread", "warn_squeezed"]
+__all__ = ["spread", "squeezed", "warn_squeezed"]
 
 SCORES: Final = 0.5
 """Below this spread two ordinary chunks are worth more than one two standard deviations better."""
@@ -30,24 +30,31 @@ def spread(values: Floats) -> float:
 
 
 def warn_squeezed(pool: Pool) -> Pool:
-    """The pool, with a warning where score per token would choose by length.
+    """The pool, with a warning where score per token would choose by length, see `squeezed`.
+
+    Fitted probabilities add up however close they are.
+    """
+    told = None
+    if not pool.calibrated:
+        told = squeezed(pool.scores, pool.costs, pool.budget, pool.stage)
+    return pool if told is None else pool.warn("squeezed-scores", told)
+
+
+def squeezed(scores: Floats, costs: Ints, budget: int, stage: str) -> str | None:
+    """What to warn of where score per token would choose by length; None where it would not.
 
     That is where not all fits, costs spread by 0.1 of their mean or more, and scores by less than
     0.5 of theirs or less than costs do; of the chunks with a score and a cost above 0, five or more.
-    Fitted probabilities add up however close they are.  O(n).
+    O(n).
     """
-    if pool.calibrated:
-        return pool
-    counted = (pool.scores > 0) & (pool.costs > 0)
-    scores, costs = pool.scores[counted], pool.costs[counted].astype(np.float64)
-    if len(scores) < FEWEST or int(pool.costs[counted].sum()) <= pool.budget:
-        return pool
-    lengths, values = spread(costs), spread(scores)
+    counted = (scores > 0) & (costs > 0)
+    if int(counted.sum()) < FEWEST or int(costs[counted].sum()) <= budget:
+        return None
+    lengths, values = spread(costs[counted].astype(np.float64)), spread(scores[counted])
     if lengths < COSTS or values >= max(SCORES, lengths):
-        return pool
-    return pool.warn(
-        "squeezed-scores",
-        f"the scores of {len(scores)} chunks spread by {values:.2f} of their mean, their tokens by "
-        f"{lengths:.2f}: {pool.stage} then takes many short weak chunks before a long good one; "
-        "fit the scores to labels and put that utility(...) before it, or take greedy",
+        return None
+    return (
+        f"the scores of {int(counted.sum())} chunks spread by {values:.2f} of their mean, their "
+        f"tokens by {lengths:.2f}: {stage} then takes many short weak chunks before a long good one; "
+        "fit the scores to labels and put that utility(...) before it, or take greedy"
     )

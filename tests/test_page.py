@@ -7,7 +7,7 @@ import json
 import pickle
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html.parser import HTMLParser
 from typing import Any, final
 
@@ -16,7 +16,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from packer import Chunk, Exclusion, Packed, PackedChunk, Template, approximate, compare, pack
+from packer import (
+    Chunk,
+    Exclusion,
+    Filter,
+    Packed,
+    PackedChunk,
+    PackError,
+    Plan,
+    Pool,
+    Section,
+    Template,
+    approximate,
+    compare,
+    pack,
+)
 from packer.errors import Infeasible, OverBudget
 from packer.page import cards, cast, differences, what_if
 from packer.page.cast import Cast, stops
@@ -24,7 +38,9 @@ from packer.page.markup import prose
 from packer.page.relations import relations
 from packer.records import Deferred, Warning
 from strategies import (
+    Context,
     boost,
+    custom,
     dedup,
     exclusive,
     field,
@@ -110,8 +126,8 @@ def read(page: str) -> Node:
     return Reader(page).root
 
 
-def example(**options: Any) -> Packed:
-    chunks = [
+def example_chunks() -> list[Chunk]:
+    return [
         Chunk("Refunds take 5 days from arrival.", 0.9, id="kept", tokens=10),
         Chunk("Refunds take 30 days from arrival.", 0.8, id="copy", tokens=10),
         Chunk("We ship on Mondays.", 0.7, id="ship", tokens=20, metadata={"source": "faq"}),
@@ -120,8 +136,11 @@ def example(**options: Any) -> Packed:
         Chunk(" ", 0.5, id="blank", tokens=5),
         Chunk("Refunds, again.", 0.2, id="kept", tokens=5),
     ]
+
+
+def example() -> Packed:
     policy = threshold(0.3) | dedup(0.6) | greedy | ushape
-    return pack(chunks, policy, budget=40, overhead=1, **options)
+    return pack(example_chunks(), policy, budget=40, overhead=1)
 
 
 HOSTILE = (
@@ -413,7 +432,7 @@ def test_the_page_of_an_example() -> None:
         "budget": [("gift", "needs 23 more tokens")],
     }
     (bar,) = tree.all("svg", "bar")
-    assert bar.attributes["aria-label"] == ("The window: 2 chunks use 32 of 40 tokens, 8 are left")
+    assert bar.attributes["aria-label"] == ("The window: 2 chunks, 32 of 40 tokens used, 8 left")
     assert [node.text for node in bar.all("title")] == [
         "0. kept: 10 tokens, score 0.9",
         "1. ship: 20 tokens, score 0.7",
@@ -433,7 +452,7 @@ def test_the_page_of_an_example() -> None:
     ]
     assert "2 were set aside before all stages." in tree.one("funnel").text
     (pair,) = tree.all("details", "pair")
-    assert [node.text for node in pair.all("mark")] == ["5 ", "30 "]
+    assert [node.text for node in pair.all("mark")] == ["5", "30"]
     assert pair.all("span", "alert")[0].text == "numbers differ"
 
 
@@ -504,6 +523,25 @@ def test_a_pickled_result_has_a_page_without_a_slider() -> None:
     assert not tree.all("input")[1:]
     assert len(tree.all("details", "chunk")) == 7
     assert "No budgets were asked for." in read(example().to_html(budgets=())).one("what-if").text
+
+
+def test_a_function_that_fails_at_another_budget_costs_the_page_only_its_slider() -> None:
+    def picky(chunks: Sequence[Chunk], context: Context) -> Sequence[Chunk]:
+        return chunks[: 9 // (context.budget - 39)]
+
+    packed = pack(example_chunks(), custom(picky), budget=40, on_invalid="exclude")
+    with pytest.raises(ZeroDivisionError):
+        packed.frontier([39])
+    tree = read(packed.to_html(budgets=[39, 40]))
+    assert tree.one("what-if").all("p")[0].text == (
+        "Packing within another budget failed: "
+        "ZeroDivisionError('integer division or modulo by zero')"
+    )
+    assert len(tree.all("details", "chunk")) == 7
+    wrong: list[Any] = [5, "5", [0]]
+    for budgets in wrong:
+        with pytest.raises(PackError):
+            packed.to_html(budgets=budgets)
 
 
 def test_the_slider_has_the_budgets_that_were_asked_for() -> None:
@@ -583,6 +621,24 @@ def test_versions_needs_and_variants_are_related() -> None:
     }
 
 
+@attrs.frozen(repr=False)
+class OddlyNamed(Filter):
+    """A stage of a caller's own whose text is no call."""
+
+    def __call__(self, pool: Pool, /) -> Pool:
+        return pool
+
+    def __repr__(self) -> str:
+        return "needs(what it needs"
+
+
+def test_a_stage_with_a_text_of_its_own_relates_nothing() -> None:
+    chunks = [Chunk("a", 0.5, id="a", tokens=1, metadata={"what it needs": "b"})]
+    packed = pack(chunks, OddlyNamed() | greedy, budget=9)
+    assert packed.report.stages[0].stage == "needs(what it needs"
+    assert related(packed) == set()
+
+
 def test_chunks_that_a_warning_says_conflict_are_related() -> None:
     packed = example()
     warned = attrs.evolve(
@@ -608,6 +664,18 @@ def test_differing_runs_are_the_texts_and_their_common_words_agree(left: str, ri
     if left.strip() and right.strip():
         assert common(ours) == common(theirs)
     assert left != right or not any(lacking for _, lacking in ours + theirs)
+
+
+def test_blanks_that_differ_are_not_marked() -> None:
+    chunks = [
+        Chunk("one two three", 0.9, id="kept", tokens=1),
+        Chunk("one two three  \n", 0.8, id="copy", tokens=1),
+        Chunk("  one two three", 0.7, id="twin", tokens=1),
+    ]
+    tree = read(pack(chunks, dedup(0.9) | greedy, budget=9).to_html())
+    assert len(tree.all("details", "pair")) == 2
+    assert [node.text for node in tree.all("mark")] == []
+    assert "the same words" in tree.one("pairs").text
 
 
 def test_words_beyond_the_limit_are_shown_and_not_compared() -> None:
@@ -723,3 +791,28 @@ def test_the_comparison_of_an_example() -> None:
     }
     assert "1 chunk is out everywhere." in tree.text
     assert "iframe" in found._repr_html_()
+
+
+# -- plans ----------------------------------------------------------------------------------
+
+
+def test_the_page_of_a_plan_frames_the_page_of_each_section() -> None:
+    plan = Plan([Section("<rules>", greedy), Section("documents\x1b", greedy)], budget=40)
+    packed = plan.pack({"<rules>": "Be <b>brief</b>.", "documents\x1b": example_chunks()[:3]})
+    tree = read(packed.to_html())
+    assert (
+        tree.all("h1")[0].text == "4 chunks in 2 sections, 27 of 40 tokens"
+    )  # 16 + 2 + 90 characters
+    assert [node.text for node in tree.all("h2")] == ["Sections", "<rules>", "documents\\x1b"]
+    frames = tree.all("iframe")
+    assert [frame.attributes["title"] for frame in frames] == [
+        "What was packed in <rules>",
+        "What was packed in documents\\x1b",
+    ]
+    assert [frame.attributes["srcdoc"] for frame in frames] == [
+        part.to_html() for part in packed.sections.values()
+    ]
+    cells = [[cell.text for cell in row.walk() if cell.tag == "td"] for row in tree.all("tr")]
+    assert cells[1][:2] == ["1", "0"]
+    assert not tree.all("script")
+    assert "iframe" in packed._repr_html_()

@@ -12,12 +12,12 @@ from packer.arrays import Ints
 from packer.columns import Cut
 from packer.outcome import detail
 from packer.pool import Pool
-from packer.records import Reason, Warning
+from packer.records import Optimality, Reason, Warning
 from packer.rendering import Rendered
 from packer.selection import Layout
 
 from .retrieved import Retrieved
-from .schema import ERROR, EXCLUDED, WARNING, Checked, packed_type
+from .schema import ERROR, EXCLUDED, OPTIMALITY, WARNING, Checked, packed_type
 
 __all__ = ["Excluded", "Ledger", "Picked"]
 
@@ -71,6 +71,7 @@ class Ledger:
         self._failed = ~batch.given
         self._errors: dict[int, tuple[str, str]] = {}
         self._warnings: dict[int, list[tuple[str, str]]] = {}
+        self._optimality: dict[int, Optimality] = {}
         self._texts: dict[int, str] = {}
         self._names: dict[int, str] = {}
 
@@ -90,6 +91,11 @@ class Ledger:
         """A row has these warnings."""
         if warnings:
             self._warnings[row] = [(one.code, one.message) for one in warnings]
+
+    def judge(self, row: int, optimality: Optimality | None) -> None:
+        """How good the choice of a row is known to be."""
+        if optimality is not None:
+            self._optimality[row] = optimality
 
     def add(self, picked: Picked, excluded: Sequence[Excluded], rows: Ints, used: Ints) -> None:
         """The outcome of many rows; `excluded` in the order of the stages."""
@@ -114,6 +120,7 @@ class Ledger:
         self._excluded.extend(excluded)
         self._used[row] = used
         self.warn(row, pool.warnings)
+        self.judge(row, layout.selection.optimality)
         if rendered is not None:
             self._texts[row] = rendered.text
         if self._batch.ids is not None and not self._batch.usual[row]:
@@ -177,6 +184,7 @@ class Ledger:
             self._packed(found),
             pa.array(self._used, pa.int64(), mask=self._failed),
             self._out(),
+            self._judged(),
             self._warned(),
             self._error(),
         ]
@@ -279,6 +287,14 @@ class Ledger:
             return ids
         names = [self._names.get(place) for place in at.tolist()]
         return pc.coalesce(pa.array(names, pa.string()), ids)
+
+    def _judged(self) -> Any:
+        count = len(self._batch)
+        if not self._optimality:
+            return pa.nulls(count, OPTIMALITY)
+        known = map(self._optimality.get, range(count))
+        found = [None if one is None else attrs.asdict(one) for one in known]
+        return pa.array(found, OPTIMALITY)
 
     def _warned(self) -> Any:
         rows = sorted(row for row in self._warnings if not self._failed[row])

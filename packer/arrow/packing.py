@@ -60,8 +60,9 @@ def pack_batch(
     Adds `packed` (list of struct<id, candidate, position, score, tokens, original_tokens, content>;
     `candidate` is the place in the row's list, `carry` names more of its fields), `tokens_used`,
     `excluded` (list of struct<id, candidate, score, tokens, reason, stage, redundant_with,
-    similarity, detail>), `warnings` (list of struct<code, message>), `error` (struct<code,
-    message>, null where all is well) and with a template `text`.  ``details=False`` leaves
+    similarity, detail>), `optimality` (struct<value, bound, gap, proven>, of selectors that know
+    it), `warnings` (list of struct<code, message>), `error` (struct<code, message>, null where all
+    is well) and with a template `text`.  ``details=False`` leaves
     `detail` null, which saves its texts.  A row without a list (null) has null in all of them.
 
     ``on_error="set-aside"``: a row that `pack` would refuse has null but for `error`; "raise"

@@ -13,7 +13,7 @@ __all__ = ["ADDED", "Names", "checked", "output_schema", "plain"]
 FIELDS: Final = ("id", "content", "score", "tokens", "embedding", "metadata")
 """The fields of a candidate that mean something by themselves; all others are metadata."""
 
-ADDED: Final = ("packed", "tokens_used", "excluded", "warnings", "error")
+ADDED: Final = ("packed", "tokens_used", "excluded", "optimality", "warnings", "error")
 """The columns that every result has; with a template there is also `text`."""
 
 EXCLUDED: Final = pa.struct(
@@ -27,6 +27,14 @@ EXCLUDED: Final = pa.struct(
         pa.field("redundant_with", pa.string()),
         pa.field("similarity", pa.float64()),
         pa.field("detail", pa.string()),
+    ]
+)
+OPTIMALITY: Final = pa.struct(
+    [
+        pa.field("value", pa.float64()),
+        pa.field("bound", pa.float64()),
+        pa.field("gap", pa.float64()),
+        pa.field("proven", pa.bool_()),
     ]
 )
 WARNING: Final = pa.struct([pa.field("code", pa.string()), pa.field("message", pa.string())])
@@ -251,6 +259,7 @@ def added_fields(found: Checked, *, template: bool) -> list[Any]:
         pa.field("packed", pa.list_(packed_type(found))),
         pa.field("tokens_used", pa.int64()),
         pa.field("excluded", pa.list_(EXCLUDED)),
+        pa.field("optimality", OPTIMALITY),
         pa.field("warnings", pa.list_(WARNING)),
         pa.field("error", ERROR),
     ]
@@ -273,7 +282,7 @@ def output_schema(
     >>> candidate = pa.struct({"id": pa.string(), "score": pa.float64(), "tokens": pa.int64()})
     >>> schema = pa.schema({"query": pa.string(), "candidates": pa.list_(candidate)})
     >>> output_schema(schema).names
-    ['query', 'candidates', 'packed', 'tokens_used', 'excluded', 'warnings', 'error']
+    ['query', 'candidates', 'packed', 'tokens_used', 'excluded', 'optimality', 'warnings', 'error']
     """
     names = Names(candidates=candidates_column, carry=tuple(carry))
     found = checked(schema, names, template=template is not None)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
@@ -286,9 +285,7 @@ def _planned(found: PlanFile, file: str | None, *, plain: bool, **call: Any) -> 
         return found.pack(file, bar.read, **call)
 
 
-def _check_beside_plan(
-    policy: str | None, template: str | None, overhead: int, html: Path | None
-) -> None:
+def _check_beside_plan(policy: str | None, template: str | None, overhead: int) -> None:
     """Refuse the options that a plan leaves no room for."""
     for option, given in (("--policy", policy), ("--template", template)):
         if given is not None:
@@ -297,9 +294,6 @@ def _check_beside_plan(
     if overhead:
         message = "a plan counts what is written, so it takes no overhead"
         raise typer.BadParameter(message, param_hint="--overhead")
-    if html is not None:
-        message = "a page shows one section; give its --policy in place of --plan"
-        raise typer.BadParameter(message, param_hint="--html")
 
 
 def _needed(value: Any, option: str) -> Any:
@@ -377,7 +371,7 @@ def pack_command(
         }
         call: dict[str, Any] = {"plain": no_color, "query": query, "now": now}
         if plan is not None:
-            _check_beside_plan(policy, template, overhead, html)
+            _check_beside_plan(policy, template, overhead)
             packed = _planned(_plan_file(plan, **common), file, **call)
         else:
             _needed(file, "FILE")
@@ -391,7 +385,7 @@ def pack_command(
             if isinstance(packed, PackedPlan)
             else report_table(packed, show)
         )
-        if html is not None and isinstance(packed, Packed):
+        if html is not None:
             write_page(html, packed.to_html())
         one_screen = sys.stdout.isatty() and sys.stderr.isatty()
         if form is Format.TABLE:
@@ -470,11 +464,13 @@ def explain(
         limit = (SHOWN if sys.stdout.isatty() else 0) if show is None else show
         out = console(sys.stdout, plain=no_color)
         if plan is not None:
-            _check_beside_plan(policy, template, overhead, html)
+            _check_beside_plan(policy, template, overhead)
             found = _plan_file(plan, **common)
             if id_ is None and not found.takers:  # what stands alone is the ID
                 file, id_ = None, file
             planned = _planned(found, file, **call)
+            if html is not None:
+                write_page(html, planned.to_html())
             if id_ is not None:
                 policies = {part.name: part.policy for part in found.plan.sections}
                 display(out, explain_in_plan(planned, policies, id_))

@@ -64,15 +64,21 @@ def _pair(cast: Cast, out: Member, kept: Member) -> Html:
 
 
 def _side(word: str, cast: Cast, member: Member, runs: Sequence[Run]) -> Html:
-    shown = [
-        element("mark", prose(words, keep="\n\t")) if lacking else prose(words, keep="\n\t")
-        for words, lacking in runs
-    ]
+    shown = [_marked(words) if lacking else prose(words, keep="\n\t") for words, lacking in runs]
     return element(
         "div",
         element("h3", f"{word}: ", link(cast, member)),
         element("p", joined(*shown), class_="text", dir="auto"),
     )
+
+
+def _marked(words: str) -> Html:
+    """The words marked, without the blanks around them."""
+    start, end = len(words) - len(words.lstrip()), len(words.rstrip())
+    if start >= end:
+        return prose(words, keep="\n\t")
+    parts = [prose(part, keep="\n\t") for part in (words[:start], words[start:end], words[end:])]
+    return joined(parts[0], element("mark", parts[1]), parts[2])
 
 
 def _counted(left: Sequence[str], right: Sequence[str]) -> str:

@@ -1,9 +1,13 @@
 """The stages, with chunks and tokens in and out."""
 
+from typing import Final
+
 from .cast import Cast
 from .markup import Html, element, joined, prose
 
 __all__ = ["funnel"]
+
+SHARE: Final = "share let through"
 
 
 def funnel(cast: Cast) -> Html:
@@ -26,10 +30,13 @@ def funnel(cast: Cast) -> Html:
         )
         for one in stages
     ]
-    heads = ("stage", "chunks in", "out", "tokens in", "out", "share let through", "ms")
+    heads = [
+        element("th", head, scope="col", class_="share" if head == SHARE else None)
+        for head in ("stage", "chunks in", "out", "tokens in", "out", SHARE, "ms")
+    ]
     table = element(
         "table",
-        element("thead", element("tr", *(element("th", head, scope="col") for head in heads))),
+        element("thead", element("tr", *heads)),
         element("tbody", joined(*rows)),
     )
     aside = f"{before:,} were set aside before all stages." if before else None

@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 from typing import Any
 
-from packer.errors import shown
+from packer.errors import PackError, shown
 from packer.frontier import Frontier
 from packer.records import Packed, Report
 
-from .cards import inside, number, outside
+from .cards import inside, outside
 from .cast import Cast
+from .counted import number
 from .differences import pairs
 from .document import document
 from .funnel import funnel
@@ -29,16 +30,17 @@ def page(packed: Packed, budgets: Iterable[int] | None = None) -> str:
     """
     cast = Cast.of(packed)
     found = relations(cast)
-    asked = None if budgets is None else list(budgets)
-    curve = None
-    if packed.replayable and asked != []:
-        curve = thinned(packed.frontier(asked))
+    curve, why = _curve(packed, budgets)
     body = [
         _header(cast),
         element(
             "main",
             section("window", "The window", window(cast)),
-            section("what-if", "At other budgets", _what_if(packed, curve, asked)),
+            section(
+                "what-if",
+                "At other budgets",
+                element("p", prose(why), class_="empty") if curve is None else what_if(curve),
+            ),
             tools(),
             section("in", f"In: {packed.report.selected_count:,}", inside(cast, found)),
             section("out", f"Out: {packed.report.excluded_count:,}", outside(cast, found)),
@@ -99,17 +101,24 @@ def _figures(report: Report) -> list[Html]:
     ]
 
 
-def _what_if(packed: Packed, curve: Frontier | None, asked: list[int] | None) -> Html:
-    if curve is not None and len(curve):
-        return what_if(curve)
-    why = (
-        "No budgets were asked for."
-        if asked == []
-        else "This result was pickled or made by hand, so it cannot be packed again."
-        if not packed.replayable
-        else f"No budget was tried of {shown(asked)}."
-    )
-    return element("p", why, class_="empty")
+def _curve(packed: Packed, budgets: Iterable[int] | None) -> tuple[Frontier | None, str]:
+    """What the slider moves through; None, and why, where there is nothing.
+
+    A caller's own function may fail at a budget that it was not written for; that costs the page
+    its slider and not the engineer the page.
+    """
+    if isinstance(budgets, Iterable) and not isinstance(budgets, str):
+        budgets = list(budgets)
+    if budgets == []:
+        return None, "No budgets were asked for."
+    if not packed.replayable:
+        return None, "This result was pickled or made by hand, so it cannot be packed again."
+    try:
+        return thinned(packed.frontier(budgets)), ""
+    except PackError:
+        raise
+    except Exception as error:  # noqa: BLE001  # whatever a caller's own function raises
+        return None, f"Packing within another budget failed: {shown(error)}"
 
 
 def _footer(report: Report) -> Html:

@@ -55,7 +55,16 @@ _HOMES: Final = {
 }
 
 if not TYPE_CHECKING:
-    __getattr__ = lazy_names(__name__, _HOMES)
+    _named = lazy_names(__name__, _HOMES)
+
+    def __getattr__(name: str) -> object:
+        try:
+            return _named(name)
+        except ModuleNotFoundError as error:
+            if error.name != "hypothesis":
+                raise
+            message = f"{__name__}.{name} needs Hypothesis: pip install 'chunk-packer[testing]'"
+            raise ModuleNotFoundError(message, name=error.name) from error
 
 
 def __dir__() -> list[str]:
