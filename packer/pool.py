@@ -215,8 +215,9 @@ class Pool(Rows):
     def embeddings(self) -> Vectors | None:
         """float32[n, d] as given (zero rows where `has_embedding` is False), or None."""
         vectors = self.candidates.vectors
-        if vectors is None or len(self) == len(self.candidates):  # all rows, in their order
-            return vectors
+        rows = self.table_rows
+        if vectors is None or (len(rows) == len(vectors) and (rows[1:] > rows[:-1]).all()):
+            return vectors  # all rows, in their order
         return sealed(vectors[self.table_rows])
 
     @property
