@@ -389,6 +389,8 @@ def test_a_selector_over_the_budget_is_found_out() -> None:
         ({"workers": 0}, "workers is 0"),
         ({"now": "tomorrow"}, "now is 'tomorrow'"),
         ({"policies": [custom(lambda chunks, context: chunks)], "workers": 2}, "workers=1"),
+        ({"count_tokens": lambda _: 1, "workers": 2}, "workers=1"),
+        ({"count_tokens": 3}, "count_tokens is 3"),
     ],
 )
 def test_what_cannot_be_evaluated_is_refused(arguments: dict[str, Any], message: str) -> None:
