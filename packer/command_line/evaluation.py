@@ -215,6 +215,8 @@ def _report(found: "Evaluation", measures: list[str], losses: int, out: Console)
         for name in found.sets:
             parts += [*_table(found, name, measure, wide=wide), Text()]
     parts.append(_legend(found))
+    if found.missed:
+        parts.append(Text(visible(found.missed), "dim"))
     for policy in found.policies if losses else ():
         parts += _losses(found, policy, losses)
     return Group(*parts)

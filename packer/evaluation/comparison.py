@@ -245,6 +245,13 @@ def _compared(
         budgets=budgets,
         cells=tuple(cells),
         tokens_to_90=reach,
+        evidence={
+            part.name: (
+                sum(len(asked.groups) for asked in part),
+                sum(asked.unreachable for asked in part),
+            )
+            for part in sets
+        },
         values={part.name: sealed(found) for part, found in zip(sets, values, strict=True)},
         seed=seed,
         resamples=resamples,
