@@ -135,7 +135,7 @@ def _chunk(
         embedding=embeddings,
         metadata=metadata,
     )
-    if metadata is not METADATA or profile == "near-duplicate":
+    if profile != "ordinary":
         return found
     return st.builds(_placed, found, st.sampled_from((True, True, False)))
 

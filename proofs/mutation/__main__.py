@@ -61,28 +61,27 @@ OPERATORS: Final = (
 """One wrong variant for each kind of slip; the others of cosmic-ray repeat these."""
 
 TEXT: Final = "tests/test_dsl.py"
-RULES: Final = "tests/test_constraints.py"
 WALKS: Final = "proofs/conformance/test_selectors.py"
 COPIES: Final = "proofs/conformance/test_filters_and_orders.py"
-ALIKE: Final = "tests/test_kernel_similarity.py"
+ALIKE: Final = ("tests/test_dedup.py", "tests/test_kernel_similarity.py")
 
 TESTS: Final[dict[str, tuple[str, ...]]] = {
     "strategies.filters": ("tests/test_filters.py", TEXT),
-    "strategies.greedy": ("tests/test_selectors.py", WALKS, RULES, TEXT),
-    "strategies.orders": ("tests/test_orders.py", COPIES, TEXT),
-    "strategies.knapsack": ("tests/test_selectors.py", WALKS, RULES, TEXT),
-    "strategies.mmr": ("tests/test_selectors.py", RULES, TEXT),
-    "strategies.dedup": ("tests/test_dedup.py", "tests/test_containment.py", COPIES, TEXT),
-    "strategies.constraints": (RULES, TEXT),
+    "strategies.greedy": ("tests/test_selectors.py", TEXT, WALKS),
+    "strategies.orders": ("tests/test_orders.py", TEXT),
+    "strategies.knapsack": ("tests/test_selectors.py", TEXT, WALKS),
+    "strategies.mmr": ("tests/test_selectors.py", TEXT),
+    "strategies.dedup": ("tests/test_dedup.py", "tests/test_containment.py", TEXT),
     "strategies.versions": ("tests/test_versions.py", TEXT),
     "strategies.scoring": ("tests/test_scoring.py", TEXT),
-    "packer.kernels.knapsack": ("tests/test_kernel_knapsack.py",),
-    "packer.kernels.knapsack_core": (WALKS, "tests/test_kernel_knapsack.py"),
+    "strategies.constraints": ("tests/test_constraints.py", TEXT),
+    "packer.kernels.knapsack": (WALKS, "tests/test_kernel_knapsack.py"),
+    "packer.kernels.knapsack_core": (WALKS,),
     "packer.kernels.knapsack_rank": (WALKS, "tests/test_kernel_knapsack.py"),
-    "packer.kernels.mmr": ("tests/test_kernel_mmr.py", "tests/test_kernel_rules.py"),
-    "packer.kernels.near_duplicates": (ALIKE, "tests/test_dedup.py"),
-    "packer.kernels.trigrams": (ALIKE, "tests/test_dedup.py"),
-    "packer.kernels.cosine": (ALIKE, "tests/test_kernel_mmr.py"),
+    "packer.kernels.mmr": ("tests/test_kernel_mmr.py",),
+    "packer.kernels.near_duplicates": (*ALIKE, COPIES),
+    "packer.kernels.trigrams": ALIKE,
+    "packer.kernels.cosine": ALIKE,
     "packer.kernels.containment": ("tests/test_containment.py",),
     "packer.kernels.rules": ("tests/test_kernel_rules.py",),
 }
