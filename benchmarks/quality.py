@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 import strategies
-from packer import Packer, Pool, Stage
+from packer import Packer, PackError, Pool, Stage, approximate, tokenizer
 from packer.algebra import Policy
 from packer.evaluation import (
     BUDGETS,
@@ -31,6 +31,7 @@ from packer.evaluation import (
 )
 from packer.evaluation.runs import Progress
 from packer.evaluation.tables import grid
+from packer.tokens import CountTokens
 from strategies import from_options, greedy, knapsack, recommended
 
 from .peers.orderings import peers
@@ -56,6 +57,8 @@ OURS: Final = (
     "lexical() | neighbours() | dedup(0.9) | greedy",
     "lexical() | neighbours() | mmr(0.9)",
     "lexical() | neighbours() | knapsack",
+    "lexical() | neighbours() | overlap() | greedy",
+    "overlap() | greedy",
     "dedup(0.9) | greedy",
     "mmr(0.9)",
     "coverage()",
@@ -93,6 +96,7 @@ def markdown(sets: Sequence[CaseSet], *, jobs: int = 1) -> str:
         sets,
         {WITH_QUERY: recommended(query=True), WITHOUT: recommended(query=False)},
         baseline=greedy,
+        count_tokens=_counter(),
         seed=SEED,
         resamples=RESAMPLES,
         workers=jobs,
@@ -113,6 +117,7 @@ def markdown(sets: Sequence[CaseSet], *, jobs: int = 1) -> str:
         sets,
         policies,
         baseline="greedy",
+        count_tokens=_counter(),
         seed=SEED,
         resamples=RESAMPLES,
         workers=jobs,
@@ -128,6 +133,14 @@ def markdown(sets: Sequence[CaseSet], *, jobs: int = 1) -> str:
         _squeezed(sets),
     ]
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
+
+
+def _counter() -> CountTokens:
+    """What the tokens of the data were counted with, where it is installed, for texts in part."""
+    try:
+        return tokenizer("cl100k_base")
+    except PackError:
+        return approximate
 
 
 def _told(words: str) -> Progress:
@@ -295,7 +308,14 @@ def _tuned(sets: Sequence[CaseSet], jobs: int) -> str:
     rows, covered = [], 0
     for part in sets:
         fit, test = _halves(part)
-        found = tune(fit, budgets=BUDGETS, seed=SEED, workers=jobs, progress=_told(part.name))
+        found = tune(
+            fit,
+            budgets=BUDGETS,
+            count_tokens=_counter(),
+            seed=SEED,
+            workers=jobs,
+            progress=_told(part.name),
+        )
         gain, got = found.over_current, _gained(found, test)
         inside = gain.low - 1e-9 <= got[0] <= gain.high + 1e-9
         covered += inside
@@ -336,7 +356,7 @@ def _stated(gain: Gain) -> str:
 def _gained(found: Tuning, test: CaseSet) -> tuple[float, float]:
     """The mean gain of a choice over the current policy and over greedy, on other queries."""
     policies = {"best": found.best, "current": found.current, "greedy": greedy}
-    measured = evaluate(test, policies, baseline="greedy", resamples=1)
+    measured = evaluate(test, policies, baseline="greedy", count_tokens=_counter(), resamples=1)
     known = measured.values[test.name][..., 0]
     means = known[~np.isnan(known[:, 0, 0])].mean(axis=(0, 2))
     return float(means[0] - means[1]), float(means[0] - means[2])

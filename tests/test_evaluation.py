@@ -314,6 +314,33 @@ def test_queries_without_evidence_or_embeddings_are_left_out_of_those_measures()
     assert alone.cell("queries", "density", 10).figures["evidence"] is None
     assert alone.tokens_to_90 == {("queries", "greedy"): None, ("queries", "density"): None}
     assert "evidence" not in alone.to_dict()["cells"][0]["measures"]
+    assert alone.reached("queries", "density") == ""
+
+
+def test_evidence_that_retrieval_missed_is_told() -> None:
+    record = {"query": "q", "candidates": [{"content": "a", "score": 0.5, "id": "a", "tokens": 5}]}
+    some = CaseSet(
+        "some", [case({**record, "evidence": ["a", "b"]}), case({**record, "evidence": ["c"]})]
+    )
+    found = evaluate(
+        [some, CaseSet("all", by_hand()[0].cases)], ["greedy"], budgets=[10], resamples=9
+    )
+    assert found.evidence == {"some": (1, 2), "all": (12, 0)}
+    told = "Evidence that retrieval missed, which does not count: some 2 of 3."
+    assert found.missed == told
+    assert told in found.html()
+    assert found.to_dict()["evidence"]["some"] == {"found": 1, "missed": 2}
+    assert evaluate(by_hand(), ["greedy"], budgets=[10], resamples=9).missed == ""
+
+
+def test_a_query_without_candidates_has_no_evidence() -> None:
+    empty = case({"query": "q", "evidence": ["a"], "candidates": []})
+    policies = ["lexical() | neighbours() | greedy", "mmr(0.5)", "coverage()", "knapsack"]
+    found = evaluate([empty], policies, budgets=[5], resamples=9)
+    assert {cell.figures["evidence"] for cell in found.cells} == {None}
+    assert {cell.figure("utilization").value for cell in found.cells} == {0.0}
+    assert found.table().splitlines()[3].startswith("| :---")
+    assert "| --: |" in found.table()
 
 
 def test_processes_find_the_same() -> None:
@@ -389,6 +416,8 @@ def test_a_selector_over_the_budget_is_found_out() -> None:
         ({"workers": 0}, "workers is 0"),
         ({"now": "tomorrow"}, "now is 'tomorrow'"),
         ({"policies": [custom(lambda chunks, context: chunks)], "workers": 2}, "workers=1"),
+        ({"count_tokens": lambda _: 1, "workers": 2}, "workers=1"),
+        ({"count_tokens": 3}, "count_tokens is 3"),
     ],
 )
 def test_what_cannot_be_evaluated_is_refused(arguments: dict[str, Any], message: str) -> None:

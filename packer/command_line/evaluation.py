@@ -146,7 +146,8 @@ def eval_command(
         for name in measure or ():
             if name != ALL:
                 checked_measure(name)
-        sets = labelled_queries(data, counter(tokenizer))
+        count_tokens = counter(tokenizer)
+        sets = labelled_queries(data, count_tokens)
         err = console(sys.stderr, plain=no_color)
         with counting(err, "Evaluating") as told:
             found = evaluate(
@@ -155,6 +156,7 @@ def eval_command(
                 budgets=budget or BUDGETS,
                 baseline=baseline,
                 overhead=overhead,
+                count_tokens=count_tokens,
                 now=now,
                 seed=seed,
                 resamples=resamples,
@@ -213,6 +215,8 @@ def _report(found: "Evaluation", measures: list[str], losses: int, out: Console)
         for name in found.sets:
             parts += [*_table(found, name, measure, wide=wide), Text()]
     parts.append(_legend(found))
+    if found.missed:
+        parts.append(Text(visible(found.missed), "dim"))
     for policy in found.policies if losses else ():
         parts += _losses(found, policy, losses)
     return Group(*parts)

@@ -89,7 +89,8 @@ def tune_command(
         from packer.evaluation import tune  # slow, and no other command's
         from packer.evaluation.tuning import BUDGETS
 
-        sets = labelled_queries(data, counter(tokenizer))
+        count_tokens = counter(tokenizer)
+        sets = labelled_queries(data, count_tokens)
         err = console(sys.stderr, plain=no_color)
         with counting(err, "Tuning") as told:
             found = tune(
@@ -99,6 +100,7 @@ def tune_command(
                 candidates=candidate or None,
                 trials=trials,
                 overhead=overhead,
+                count_tokens=count_tokens,
                 now=now,
                 seed=seed,
                 workers=processes(jobs, sum(map(len, sets))),

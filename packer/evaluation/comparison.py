@@ -12,7 +12,7 @@ from packer.budget import Budget, available
 from packer.call import checked_call
 from packer.errors import InvalidParameter, shown
 from packer.numbers import is_int
-from packer.tokens import approximate
+from packer.tokens import CountTokens, approximate
 from strategies import parse
 
 from .cases import Case, CaseSet
@@ -48,6 +48,7 @@ def evaluate(
     budgets: Iterable[int | Budget] = BUDGETS,
     baseline: Policy | str = "greedy",
     overhead: int = 0,
+    count_tokens: CountTokens = approximate,
     now: dt.datetime | str | float | None = None,
     seed: int = 0,
     resamples: int = 10_000,
@@ -58,7 +59,8 @@ def evaluate(
 
     `cases`: a `CaseSet`, several, or `Case`s.  `policies`: policies or their texts, or a mapping
     that names them.  `baseline`: one of these, by name or text, or another, which is then
-    measured first.  `overhead` and `now` as in `pack` (`now` is read from the clock once).
+    measured first.  `overhead`, `count_tokens` (of what stages write anew) and `now` as in `pack`;
+    the clock is read once.
 
     Intervals are paired bootstrap intervals over queries (95 %, `resamples` of them), p-values
     those of a sign-flip test.  A difference is marked where its p-value is below 0.05 after Holm's
@@ -81,7 +83,7 @@ def evaluate(
     """
     sets = case_sets(cases)
     named, base = _with_baseline(labelled(policies), baseline)
-    setting = setting_of(budgets, overhead, now)
+    setting = setting_of(budgets, overhead, now, count_tokens)
     if not is_int(resamples) or resamples < 1:
         message = f"resamples is {shown(resamples)}; give an int above 0, such as 10000"
         raise InvalidParameter(message, details={"resamples": resamples})
@@ -135,10 +137,15 @@ def labelled(policies: Policies) -> dict[str, Policy]:
     return {str(policy): policy for policy in made}
 
 
-def setting_of(budgets: Iterable[int | Budget], overhead: int, now: Any) -> Setting:
-    """The budgets, rising and each once, the overhead and the moment, checked.
+def setting_of(
+    budgets: Iterable[int | Budget],
+    overhead: int,
+    now: Any,
+    count_tokens: CountTokens = approximate,
+) -> Setting:
+    """The budgets, rising and each once, the overhead, the counter and the moment, checked.
 
-    Raises INVALID_BUDGET, INVALID_PARAMETER, INVALID_TIMESTAMP.
+    Raises INVALID_BUDGET, INVALID_COUNTER, INVALID_PARAMETER, INVALID_TIMESTAMP.
     """
     if isinstance(budgets, int | Budget) or not isinstance(budgets, Iterable):
         budgets = [budgets]
@@ -147,8 +154,8 @@ def setting_of(budgets: Iterable[int | Budget], overhead: int, now: Any) -> Sett
         message = "budgets is empty; give the budgets at which to compare, such as [512, 1024]"
         raise InvalidParameter(message, details={"budgets": ()})
     moment = dt.datetime.now(dt.UTC) if now is None else now
-    call = checked_call(tokens[0], overhead, approximate, None, moment)
-    return Setting(budgets=tokens, overhead=call.overhead, now=call.now)
+    call = checked_call(tokens[0], overhead, count_tokens, None, moment)
+    return Setting(budgets=tokens, overhead=call.overhead, count_tokens=count_tokens, now=call.now)
 
 
 def _policy(given: Policy | str) -> Policy:
@@ -238,6 +245,13 @@ def _compared(
         budgets=budgets,
         cells=tuple(cells),
         tokens_to_90=reach,
+        evidence={
+            part.name: (
+                sum(len(asked.groups) for asked in part),
+                sum(asked.unreachable for asked in part),
+            )
+            for part in sets
+        },
         values={part.name: sealed(found) for part, found in zip(sets, values, strict=True)},
         seed=seed,
         resamples=resamples,

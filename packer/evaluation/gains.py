@@ -70,9 +70,12 @@ def gain_of(gains: Floats, group: Ints, own: Floats, choices: Floats) -> Gain:
     chosen when parts were held back.  The error has two sources: that of a mean of so many queries
     (at least as large as with `own`, so that a choice which no part made is not taken for
     certain), and that another choice might have been made, which is what `choices` differ by.
+    Where few queries gain at all their variance says too little, so that two queries are added to
+    each set, one with the greatest gain or loss that was seen and one with its opposite.
     """
     value = float(mean_of_groups(gains, group).mean())
-    error = max(float(_error(gains, group).mean()), float(_error(own, group)))
+    errors = (_error(values, group, more=True) for values in (gains, own))
+    error = max(float(found.mean()) for found in errors)
     choice = float(choices.var(ddof=1)) if len(choices) > 1 else 0.0
     quantile = _quantile(gains.shape[1] - 1)
     of_mean = quantile * math.sqrt(error + choice)
@@ -86,12 +89,15 @@ def gain_of(gains: Floats, group: Ints, own: Floats, choices: Floats) -> Gain:
     )
 
 
-def _error(values: Floats, group: Ints) -> Floats:
-    """float64[...]: the squared standard error of `mean_of_groups`."""
+def _error(values: Floats, group: Ints, *, more: bool = False) -> Floats:
+    """float64[...]: the squared standard error of `mean_of_groups`; `more`: of two queries more."""
     numbers = np.unique(group)
     total = np.zeros(values.shape[:-1])
     for number in numbers:
         own = values[..., group == number]
+        if more:
+            peak = np.abs(own).max(axis=-1, keepdims=True)
+            own = np.concatenate([own, peak, -peak], axis=-1)
         if own.shape[-1] > 1:
             total += own.var(axis=-1, ddof=1) / own.shape[-1]
     return np.asarray(total / len(numbers) ** 2, np.float64)

@@ -70,7 +70,7 @@ def _head(evaluation: Evaluation) -> str:
     return (
         f'<p class="quiet">{count:,} queries in {sets}; baseline '
         f"<code>{escape(evaluation.baseline)}</code>; {evaluation.resamples:,} resamples, seed "
-        f"{evaluation.seed}</p>"
+        f"{evaluation.seed}. {escape(evaluation.missed)}</p>"
     )
 
 

@@ -116,6 +116,8 @@ class Evaluation:
     of sets, policies and budgets; with several sets, behind them their plain mean (`MEAN_OF_SETS`).
     `tokens_to_90`: for (set, policy), the budget at which 90 % of the evidence is in (between
     budgets by a straight line), the lowest budget where it is in already, None where it never is.
+    `evidence`: of each set how many pieces of evidence retrieval found, and how many it missed, which
+    no policy can mend and which do not count.
     `values`: of each set float64[queries, policies, budgets, measures], NaN where a query does
     not have a measure.
     """
@@ -126,6 +128,7 @@ class Evaluation:
     budgets: tuple[int, ...]
     cells: tuple[Cell, ...] = attrs.field(repr=False)
     tokens_to_90: Mapping[tuple[str, str], float | None] = attrs.field(hash=False, repr=False)
+    evidence: Mapping[str, tuple[int, int]] = attrs.field(hash=False, repr=False)
     values: Mapping[str, Floats] = attrs.field(eq=False, repr=False)
     seed: int
     resamples: int
@@ -185,13 +188,25 @@ class Evaluation:
         return sorted(found, key=lambda change: change.value - change.baseline)
 
     def reached(self, set: str, policy: str) -> str:  # noqa: A002 (the field's name)
-        """`tokens_to_90` in words: "512", "<= 256", "> 4,096", or nothing for a mean of sets."""
-        if (set, policy) not in self.tokens_to_90:
+        """`tokens_to_90` in words: "512", "<= 256", "> 4,096"; nothing where there is none."""
+        if (set, policy) not in self.tokens_to_90 or not self.evidence[set][0]:
             return ""
         tokens = self.tokens_to_90[set, policy]
         if tokens is None:
             return f"> {self.budgets[-1]:,}"
         return f"<= {self.budgets[0]:,}" if tokens <= self.budgets[0] else f"{tokens:,.0f}"
+
+    @property
+    def missed(self) -> str:
+        """In words: how much of the evidence retrieval missed; nothing where it missed none."""
+        parts = [
+            f"{name} {missed:,} of {found + missed:,}"
+            for name, (found, missed) in self.evidence.items()
+            if missed
+        ]
+        if not parts:
+            return ""
+        return f"Evidence that retrieval missed, which does not count: {', '.join(parts)}."
 
     def table(self, measure: str = "evidence") -> str:
         """The figures of a measure as Markdown, a table for each set, marked where they differ.
@@ -215,10 +230,14 @@ class Evaluation:
 
     def to_dict(self, *, queries: bool = False) -> dict[str, Any]:
         """As plain values for JSON; with `queries` also what was measured of every query."""
-        found: dict[str, Any] = {
+        told: dict[str, Any] = {
             "baseline": self.baseline,
             "policies": dict(self.policies),
             "sets": {name: len(ids) for name, ids in self.queries.items()},
+            "evidence": {
+                name: {"found": found, "missed": missed}
+                for name, (found, missed) in self.evidence.items()
+            },
             "budgets": list(self.budgets),
             "measures": dict(TITLES),
             "seed": self.seed,
@@ -230,11 +249,11 @@ class Evaluation:
             ],
         }
         if queries:
-            found["queries"] = {
+            told["queries"] = {
                 name: {"ids": list(self.queries[name]), "values": _plain(values)}
                 for name, values in self.values.items()
             }
-        return found
+        return told
 
     def to_json(self, *, queries: bool = False) -> str:
         """`to_dict` as JSON."""

@@ -15,7 +15,7 @@ from packer.call import Call, checked_call
 from packer.errors import InvalidParameter, PackError
 from packer.pool import Pool
 from packer.selection import Layout
-from packer.tokens import approximate
+from packer.tokens import CountTokens, approximate
 
 from .cases import Case
 from .measures import measured
@@ -40,16 +40,17 @@ _Steps: TypeAlias = tuple[Step[Any, Any], ...]
 @final
 @attrs.frozen(kw_only=True)
 class Setting:
-    """What is the same for every query: the budgets, the overhead, and the moment."""
+    """What is the same for every query: budgets, overhead, counter, and the moment."""
 
     budgets: tuple[int, ...]
     overhead: int = 0
+    count_tokens: CountTokens = approximate
     now: dt.datetime | None = None
 
     def calls(self, case: Case) -> list[Call]:
         """The call of a case at each budget."""
         return [
-            checked_call(budget, self.overhead, approximate, case.query, self.now)
+            checked_call(budget, self.overhead, self.count_tokens, case.query, self.now)
             for budget in self.budgets
         ]
 
@@ -130,7 +131,7 @@ def outcomes(
             found.append(job(case))
             told(done, len(cases))
     else:
-        _refuse_functions(policies)
+        _refuse_functions([*policies, setting])
         found = _in_processes(cases, job, workers, told)
     return np.array(found, np.float64).reshape(len(cases), len(policies), len(setting.budgets), -1)
 
@@ -176,12 +177,12 @@ def _in_processes(
     return found
 
 
-def _refuse_functions(policies: Iterable[Policy]) -> None:
-    for policy in policies:
+def _refuse_functions(values: Iterable[Policy | Setting]) -> None:
+    for value in values:
         try:
-            pickle.dumps(policy)
+            pickle.dumps(value)
         except Exception as error:  # noqa: BLE001  # whatever a caller's own objects raise
             message = (
-                f"{policy!r} cannot go to another process ({error}); evaluate it with workers=1"
+                f"{value!r} cannot go to another process ({error}); evaluate it with workers=1"
             )
-            raise InvalidParameter(message, details={"policy": repr(policy)}) from None
+            raise InvalidParameter(message, details={"value": repr(value)}) from None

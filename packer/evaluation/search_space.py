@@ -1,7 +1,7 @@
 """The policies that tuning tries: a grid of compositions of a few stages, plain ones first.
 
     scoring     as it is, or lexical(0.5 | 1 | 2), then nothing or neighbours(0.25 | 0.5 | 1)
-    filter      none, dedup(0.95), dedup(0.9)
+    filter      none, overlap(), dedup(0.95), dedup(0.9)
     selector    greedy, mmr(0.9 | 0.8), and without a filter coverage(0.7), dpp(0.8)
 
 and, fitted to the labels that it is given, for each of three scorings
@@ -9,13 +9,14 @@ and, fitted to the labels that it is given, for each of three scorings
     scoring | utility(...) | knapsack
 
 The numbers are few and far apart on purpose: with some dozen queries, finer steps only find
-what happens to suit them.  A stage that the catalog does not have is left out.
+what happens to suit them.  `neighbours` and `overlap` are left out where no chunk has what they read.
 """
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import reduce
 from itertools import product
+from types import MappingProxyType
 from typing import Any, Final, final
 
 import attrs
@@ -37,7 +38,7 @@ __all__ = ["FITTED", "Fitted", "Scored", "grid"]
 
 LEXICAL: Final = ("", "lexical(1.0)", "lexical(0.5)", "lexical(2.0)")
 NEIGHBOURS: Final = ("", "neighbours(0.5)", "neighbours(0.25)", "neighbours(1.0)")
-FILTERS: Final = ("", "dedup(0.95)", "dedup(0.9)")
+FILTERS: Final = ("", "overlap()", "dedup(0.95)", "dedup(0.9)")
 SELECTORS: Final = ("greedy", "mmr(0.9)", "mmr(0.8)")
 DIVERSE: Final = ("coverage(0.7)", "dpp(0.8)")
 """Selectors that see near-duplicates by themselves."""
@@ -46,18 +47,25 @@ SCALE: Final = 'normalize("minmax")'
 """Stands before `neighbours` where `lexical`, which scales by itself, does not."""
 
 
-def grid() -> list[Policy]:
+READS: Final[Mapping[str, str]] = MappingProxyType({"neighbours": "position", "overlap": "start"})
+"""Without this key in its metadata a chunk is nothing to the stage."""
+
+
+def grid(keys: Container[str]) -> list[Policy]:
     """The policies of the grid, each once, by the number of their stages.
 
-    >>> grid()[:2]
-    [greedy, mmr(0.9)]
+    `keys`: those that the metadata of the chunks has.
+
+    >>> grid({"position", "start"})[:2], len(grid({"position", "start"})), len(grid({}))
+    ([greedy, mmr(0.9)], 224, 44)
     """
     found = []
     choosing = [*product(FILTERS, SELECTORS), *product(("",), DIVERSE)]
     for lexical, neighbours, rest in product(LEXICAL, NEIGHBOURS, choosing):
         scale = SCALE if neighbours and not lexical else ""
         stages = [word for word in (scale, lexical, neighbours, *rest) if word]
-        if all(word.partition("(")[0] in CATALOG for word in stages):
+        names = [word.partition("(")[0] for word in stages]
+        if all(READS[name] in keys for name in names if name in READS):
             found.append(stages)
     found.sort(key=len)
     return [parse(" | ".join(stages)) for stages in found]

@@ -35,7 +35,7 @@ def markdown(evaluation: Evaluation, measure: str = "evidence") -> str:
     parts = []
     for name in evaluation.sets:
         count = len(evaluation.queries.get(name, ()))
-        queries = f" ({count:,} queries)" if count else ""
+        queries = f" ({count:,} quer{'y' if count == 1 else 'ies'})" if count else ""
         head = ["policy", *(f"{budget:,}" for budget in evaluation.budgets)]
         rows = [
             [_code(label), *_cells(evaluation, name, label, measure)]
@@ -64,7 +64,7 @@ def _code(text: str) -> str:
 
 def grid(head: list[str], rows: list[list[str]], *, left: int = 1) -> str:
     """A Markdown table, its first `left` columns to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    widths = [max(3, *map(len, column)) for column in zip(head, *rows, strict=True)]
 
     rule = [
         ":" + "-" * (width - 1) if at < left else "-" * (width - 1) + ":"

@@ -19,6 +19,7 @@ from packer.arrays import Floats, Ints
 from packer.budget import Budget
 from packer.errors import InvalidParameter, shown
 from packer.numbers import is_int
+from packer.tokens import CountTokens, approximate
 from strategies import greedy
 
 from .cases import Case
@@ -51,6 +52,7 @@ def tune(
     folds: int = 5,
     rounds: int = 4,
     overhead: int = 0,
+    count_tokens: CountTokens = approximate,
     now: dt.datetime | str | float | None = None,
     seed: int = 0,
     workers: int = 1,
@@ -63,7 +65,7 @@ def tune(
     when left out.  `candidates`: policies to choose from in place of the grid
     (`packer.evaluation.search_space`).  `fitted`: whether policies with a utility that is fitted to
     the labels are among them.  `trials`: at most so many of the grid, drawn at random.  `budgets`,
-    `overhead`, `now`, `seed` and `workers` as in `evaluate`.
+    `overhead`, `count_tokens`, `now`, `seed` and `workers` as in `evaluate`.
 
     Chosen is what has the highest lower bound: its mean gain over `current`, less one standard
     error.  The gain that is stated was measured in `rounds` rounds of `folds` parts of the
@@ -84,7 +86,7 @@ def tune(
     (density, True, 1.0)
     """
     sets = case_sets(cases)
-    setting = setting_of(budgets, overhead, now)
+    setting = setting_of(budgets, overhead, now, count_tokens)
     _check(1, rounds=rounds, trials=1 if trials is None else trials)
     _check(2, folds=folds)
     kept = [(number, case) for number, part in enumerate(sets) for case in part if case.groups]
@@ -97,7 +99,10 @@ def tune(
         raise InvalidParameter(message, details={"queries": len(kept)})
     generator = np.random.default_rng(seed)
     (have,) = labelled([strategies.recommended() if current is None else current]).values()
-    named = grid() if candidates is None else list(labelled(candidates).values())
+    if candidates is None:
+        named = grid({key for _, case in kept for row in case.pool.metadata for key in row})
+    else:
+        named = list(labelled(candidates).values())
     if trials is not None and trials < len(named):
         drawn = generator.choice(len(named), trials, replace=False)
         named = [named[int(at)] for at in np.sort(drawn)]
