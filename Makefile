@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 POLICY := current() | threshold(0.1) | dedup(0.85) | mmr(0.7) | ushape
 
-.PHONY: demo test lint types properties proofs bounds coverage docs picture bench soak clean
+.PHONY: demo test lint types properties proofs bounds coverage docs picture bench quality soak clean
 .PHONY: test-browser test-integrations test-engines mutants
 
 demo: $(VENV)/installed
@@ -72,6 +72,10 @@ test-engines: build/engines/installed
 # BENCH: options, as "--quick --jobs knapsack,mmr". A peer that is not there is reported as missing.
 bench: $(VENV)/peers
 	$(BIN)/python -m benchmarks $(BENCH)
+
+# Evidence recall on ../shared/data, where that is present; docs/quality.md gets the figures.
+quality: $(VENV)/peers
+	$(BIN)/python -m benchmarks.quality $(QUALITY)
 
 soak: $(VENV)/installed
 	$(BIN)/python -m benchmarks.soak

@@ -7,6 +7,7 @@ from typing import Final
 
 from . import (
     arrow,
+    diversity,
     knapsack,
     memory,
     mmr,
@@ -24,6 +25,8 @@ from .peers import context_packer
 JOBS: Final[dict[str, Callable[[Effort], Iterator[Row]]]] = {
     "knapsack": knapsack.rows,
     "mmr": mmr.rows,
+    "coverage": diversity.coverage_rows,
+    "dpp": diversity.dpp_rows,
     "text": near_duplicates.text_rows,
     "cosine": near_duplicates.cosine_rows,
     "rules": rules.rows,

@@ -221,15 +221,15 @@ def _job(job: str, rows: Sequence[Row]) -> str:
     )
 
 
-def between(text: str, figures: str) -> str:
+def between(text: str, figures: str, begins: str = BEGIN, ends: str = END) -> str:
     """The text with the figures between its markers.
 
     Raises ValueError where it has no markers.
     """
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    before, begin, rest = text.partition(begins)
+    _, end, after = rest.partition(ends)
     if not begin or not end:
-        message = f"the text has no lines {BEGIN!r} and {END!r}"
+        message = f"the text has no lines {begins!r} and {ends!r}"
         raise ValueError(message)
     return f"{before}{begin}\n\n{figures}\n\n{end}{after}"
 

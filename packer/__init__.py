@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from .pool import Pool
     from .records import (
         Chunk,
+        Conflict,
+        Difference,
         Exclusion,
         Optimality,
         Packed,
@@ -50,7 +52,9 @@ __all__ = [
     "Budget",
     "Chunk",
     "Comparison",
+    "Conflict",
     "Constraint",
+    "Difference",
     "Exclusion",
     "Filter",
     "Frontier",
@@ -92,6 +96,8 @@ __all__ = [
 _HOMES: Final = {
     "Budget": "budget",
     "Chunk": "records",
+    "Conflict": "records",
+    "Difference": "records",
     "Comparison": "comparison",
     "Constraint": "algebra",
     "Exclusion": "records",

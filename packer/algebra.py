@@ -33,6 +33,7 @@ from .awaitables import is_awaitable
 from .errors import InvalidPolicy, InvalidStrategy, shown
 from .literals import literal
 from .pool import Pool
+from .rulebook import refuse_without_room
 from .ruled_selection import enforce, topped_up
 from .selection import Layout, Selection
 from .trimming import trimmed
@@ -276,6 +277,8 @@ def advance(step: Step[Any, Any], state: Any, text: str) -> Any:
 
     Raises INVALID_STRATEGY when it gives something else than its role says, or loses chunks.
     """
+    if isinstance(step, Selector) and state.rules:
+        refuse_without_room(state)
     result: Any = step(state.at(text))
     if not isinstance(result, step.gives):
         is_awaitable(result)  # closes a coroutine

@@ -9,7 +9,7 @@ import attrs
 
 from .arrays import Bools, Floats, Ints, Vectors, sealed
 from .metadata import present
-from .records import Chunk, Reason
+from .records import Chunk, Difference, Reason
 
 __all__ = ["Candidates", "Cut", "Original", "Rescoring", "Rows"]
 
@@ -147,7 +147,8 @@ class Cut:
 
     `rows` int64[c]; `scores` float64[c], current at that time; `detail`, a function of the
     place 0..c-1 that says what would have let it in; `redundant_with` int64[c], rows of the
-    table; `similarity` float64[c].
+    table; `similarity` float64[c].  `differences`, a function of the place: the facts in which the
+    row and its near-duplicate differ, None where nobody asked.
     """
 
     stage: str
@@ -157,13 +158,14 @@ class Cut:
     detail: Callable[[int], str | None]
     redundant_with: Ints | None = None
     similarity: Floats | None = None
+    differences: Callable[[int], tuple[Difference, ...]] | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def only(self, places: Ints) -> "Cut":
         """The cut of some of its rows: those at these places."""
-        near, similarity = self.redundant_with, self.similarity
+        near, similarity, differences = self.redundant_with, self.similarity, self.differences
         return Cut(
             self.stage,
             self.reason,
@@ -172,6 +174,7 @@ class Cut:
             lambda place: self.detail(int(places[place])),
             None if near is None else near[places],
             None if similarity is None else similarity[places],
+            None if differences is None else lambda place: differences(int(places[place])),
         )
 
 

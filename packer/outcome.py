@@ -10,7 +10,18 @@ from .arrays import Floats
 from .columns import Cut
 from .errors import MissingEmbeddings
 from .pool import Pool
-from .records import Deferred, Exclusion, Packed, PackedChunk, Reason, Report, StageTrace
+from .records import (
+    Conflict,
+    Deferred,
+    Difference,
+    Exclusion,
+    Packed,
+    PackedChunk,
+    Reason,
+    Report,
+    StageTrace,
+    Warning,
+)
 from .rendering import Rendered
 from .replay import Replay
 from .selection import Layout
@@ -44,6 +55,7 @@ def packed(
     """The result of a call; `rendered`: its text, where a template wrote it."""
     pool = layout.pool
     used = int(layout.selection.costs.sum()) if rendered is None else rendered.used
+    conflicts = Deferred(lambda: _conflicts(pool))
     report = Report(
         tokens_used=used,
         budget=max(pool.call.limit, 0),
@@ -56,7 +68,8 @@ def packed(
         optimality=layout.selection.optimality,
         counter=counter_name(pool.call.count_tokens),
         estimated=pool.estimated,
-        warnings=pool.warnings,
+        warnings=Deferred(lambda: (*pool.warnings, *_of_conflicts(conflicts.value))),
+        conflicts=conflicts,
         timestamp=timestamp,
         duration_ms=duration_ms,
         excluded=Deferred(lambda: _exclusions(pool)),
@@ -69,7 +82,7 @@ def packed(
     texts = (
         Deferred(lambda: tuple(text for _, text in layout.written())) if pool.overlapping else None
     )
-    return Packed(Deferred(lambda: _packed_chunks(layout)), report, text, texts, replay)
+    return Packed(Deferred(lambda: _packed_chunks(layout)), report, text, replay, texts)
 
 
 def position_quality(scores: Floats) -> float | None:
@@ -117,6 +130,65 @@ def _values(pool: Pool) -> "Mapping[str, tuple[ScoreStep, ...]]":
     from .values import traced
 
     return traced(pool)
+
+
+def _conflicts(pool: Pool) -> tuple[Conflict, ...]:
+    """The near-duplicates that differ in a fact: those that are both in play, then the dropped."""
+    found = []
+    ids = pool.candidates.id
+    for dropped, cut in [
+        *((False, cut) for cut in pool.spared),
+        *((True, cut) for cut in pool.cuts),
+    ]:
+        if cut.differences is None or cut.redundant_with is None or cut.similarity is None:
+            continue
+        for at in range(len(cut)):
+            differing = cut.differences(at)
+            if differing:
+                kept, other = ids(int(cut.redundant_with[at])), ids(int(cut.rows[at]))
+                alike = float(cut.similarity[at])
+                found.append(Conflict(cut.stage, kept, other, dropped, alike, differing))
+    return tuple(found)
+
+
+TOLD: Final = 3
+"""So many conflicts, and differences of each, are told in words; `Report.conflicts` has all."""
+
+
+def _of_conflicts(conflicts: tuple[Conflict, ...]) -> tuple[Warning, ...]:
+    """A warning for each stage that dropped a chunk which states another fact."""
+    stages: dict[str, list[Conflict]] = {}
+    for conflict in conflicts:
+        if conflict.dropped:
+            stages.setdefault(conflict.stage, []).append(conflict)
+    return tuple(
+        Warning(
+            "conflict",
+            f"{stage} dropped {len(found)} near-duplicates that differ in a fact: "
+            + "; ".join(
+                f"{one.other!r} {_differing(one.differences, repr(one.kept))}"
+                for one in found[:TOLD]
+            )
+            + (f"; and {len(found) - TOLD} more" if len(found) > TOLD else "")
+            + '; write guard="keep" to keep both',
+            tuple(dict.fromkeys(id_ for one in found for id_ in (one.kept, one.other))),
+        )
+        for stage, found in stages.items()
+    )
+
+
+def _differing(differences: tuple[Difference, ...], kept: str) -> str:
+    """In what a chunk differs from the one that is kept."""
+    told = [
+        f'has "{one.other}" where {kept} has "{one.kept}"'
+        if one.kept and one.other
+        else f'has "{one.other}", {kept} has not'
+        if one.other
+        else f'lacks the "{one.kept}" of {kept}'
+        for one in differences[:TOLD]
+    ]
+    more = f" and {len(differences) - TOLD} more" if len(differences) > TOLD else ""
+    return ", ".join(told) + more
 
 
 def _packed_chunks(layout: Layout) -> tuple[PackedChunk, ...]:
@@ -189,6 +261,9 @@ def detail(pool: Pool, cut: Cut, at: int) -> str | None:
     told = [cut.detail(at)]
     if score != current:
         told.append(f"score {current:.6g} here, {score:.6g} as given")
+    differing = cut.differences(at) if cut.differences is not None else ()
+    if differing:
+        told.append(_differing(differing, "the other"))
     if row in table.originals:
         told.append(f"shortened to {table.tokens[row]} of {table.original(row).tokens} tokens")
     if pool.call.fixed and cut.reason is Reason.BUDGET and cut.stage != STAGE:

@@ -126,6 +126,18 @@ class PackedPlan:
         }
         return {"sections": chunks, "text": self._text, "report": self.report.to_dict()}
 
+    def to_html(self) -> str:
+        """A page that shows every section: one file, self-contained, for a browser."""
+        from .page import plan_page
+
+        return plan_page(self.sections, self.report.tokens_used, self.report.budget)
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, for notebooks."""
+        from .page import framed
+
+        return framed(self.to_html())
+
     def to_json(self, indent: int | None = None) -> str:
         """`to_dict` as JSON text."""
         import json

@@ -26,7 +26,7 @@ from .charging import charges, lacking, part_tokens
 from .columns import Candidates, Cut, Rescoring, Rows
 from .errors import InvalidParameter, InvalidStrategy, shown
 from .intake import ChunkLike, Intake, OnInvalid, estimates, from_arrays, from_chunks
-from .records import Exclusion, Optimality, Reason, Warning
+from .records import Difference, Exclusion, Optimality, Reason, Warning
 from .rules import Overlap, Pin, Rule, in_order
 from .selection import Selection
 from .spans import Cover, Spans, along, spans_of
@@ -41,6 +41,9 @@ Detail: TypeAlias = Callable[[int], str | None] | str | None
 """What would have let a row in: a text, or a function of the row that makes it when read."""
 
 NO_PARTS: Final[Mapping[str, npt.ArrayLike]] = MappingProxyType({})
+
+Differing: TypeAlias = Callable[[int], tuple[Difference, ...]]
+"""In which facts a row and its near-duplicate differ, when read."""
 
 UNLIMITED: Final = 2**62
 """The budget of a pool that was made without one."""
@@ -66,7 +69,7 @@ class Pool(Rows):
     `table_rows` int64[n] are their places in the table `candidates`, `scores` float64[n] the
     current scores, `costs` int64[n] tokens (with a template, of the rendered form) + overhead.
     `stage` is the text of the stage that is at work.  `calibrated`: the scores are probabilities
-    that were fitted to labels, so that they add up.
+    that were fitted to labels, so that they add up.  `spared`: near-duplicates that a guard kept.
     """
 
     candidates: Candidates
@@ -83,6 +86,7 @@ class Pool(Rows):
     cutting: Cutting | None = None
     rules: tuple[Rule, ...] = ()
     calibrated: bool = False
+    spared: tuple[Cut, ...] = ()
     _derived: dict[str, Any] = attrs.field(factory=dict, repr=False)
     _above: "tuple[Pool, Ints] | None" = attrs.field(default=None, repr=False)
 
@@ -211,8 +215,9 @@ class Pool(Rows):
     def embeddings(self) -> Vectors | None:
         """float32[n, d] as given (zero rows where `has_embedding` is False), or None."""
         vectors = self.candidates.vectors
-        if vectors is None or len(self) == len(self.candidates):  # all rows, in their order
-            return vectors
+        rows = self.table_rows
+        if vectors is None or (len(rows) == len(vectors) and (rows[1:] > rows[:-1]).all()):
+            return vectors  # all rows, in their order
         return sealed(vectors[self.table_rows])
 
     @property
@@ -336,11 +341,13 @@ class Pool(Rows):
         detail: Detail = None,
         redundant_with: Ints | None = None,
         similarity: Floats | None = None,
+        differences: Differing | None = None,
     ) -> "Pool":
         """The pool of the rows where `mask` (bool[n]) is True; the others are excluded.
 
         What a rule of the pool pins stays in any case.  `detail`: a text, or a function of the row.  `redundant_with` (int64[n], rows of this
-        pool) and `similarity` (float64[n]) count where the mask is False.
+        pool) and `similarity` (float64[n]) count where the mask is False.  `differences`: a
+        function of the row that gives the facts in which it and `redundant_with` differ.
 
         Raises INVALID_STRATEGY for a mask of another shape, INVALID_PARAMETER for a reason that
         is none of `Reason`.
@@ -359,7 +366,14 @@ class Pool(Rows):
         if len(within) == len(self):
             return self
         out = np.flatnonzero(~kept)
-        cut = self.cut(why, out, detail, redundant_with=redundant_with, similarity=similarity)
+        cut = self.cut(
+            why,
+            out,
+            detail,
+            redundant_with=redundant_with,
+            similarity=similarity,
+            differences=differences,
+        )
         narrow = self.narrowed(within)
         return narrow._but(cuts=(*self.cuts, cut))  # noqa: SLF001  # its own
 
@@ -453,6 +467,10 @@ class Pool(Rows):
             return self
         return self._but(warnings=(*self.warnings, warning))
 
+    def spare_both(self, pairs: Cut) -> "Pool":
+        """The pool with pairs for the report that are both in play though they are near-duplicates."""
+        return self._but(spared=(*self.spared, pairs))
+
     def select(
         self,
         rows: npt.ArrayLike,
@@ -515,10 +533,11 @@ class Pool(Rows):
         *,
         redundant_with: Ints | None = None,
         similarity: Floats | None = None,
+        differences: Differing | None = None,
     ) -> Cut:
         """The exclusion of these rows (int64[c]) by the stage at work, for `select`.
 
-        `redundant_with` (rows) and `similarity` are columns of the pool, as for `keep`.
+        `redundant_with` (rows), `similarity` and `differences` are of the pool, as for `keep`.
         """
         return Cut(
             self.stage,
@@ -528,6 +547,7 @@ class Pool(Rows):
             _told(detail, out),
             None if redundant_with is None else self.table_rows[redundant_with[out]],
             None if similarity is None else similarity[out],
+            None if differences is None else lambda place: differences(int(out[place])),
         )
 
     def _checked(self, rows: npt.ArrayLike) -> tuple[Ints, Bools]:

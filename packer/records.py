@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Chunk",
+    "Conflict",
     "Deferred",
+    "Difference",
     "Exclusion",
     "Metadata",
     "Optimality",
@@ -223,6 +225,35 @@ class Warning:  # noqa: A001 (the contract's name; not exported by `packer`)
 
 @final
 @attrs.frozen
+class Difference:
+    """A fact in which two near-duplicates differ, as each writes it, "" where one lacks it.
+
+    `kind`: "number", "date", "name" or "negation".
+    """
+
+    kind: str
+    kept: str
+    other: str
+
+
+@final
+@attrs.frozen
+class Conflict:
+    """Two near-duplicates that differ in a fact: `kept` is in play, `other` where not `dropped`.
+
+    `stage`: the text of the stage that compared them, `similarity` as it measured it.
+    """
+
+    stage: str
+    kept: str
+    other: str
+    dropped: bool
+    similarity: float
+    differences: tuple[Difference, ...]
+
+
+@final
+@attrs.frozen
 class StageTrace:
     """What one stage did: its text, chunks and tokens (with overhead) in and out, its time."""
 
@@ -239,9 +270,9 @@ class StageTrace:
 class Optimality:
     """How good a selection is known to be.
 
-    `value`: total score of what is selected.  `bound`: no selection has a higher total, rounding
-    included.  `gap`: (bound - value) / bound, 0.0 when they meet.  `proven`: no selection has a
-    higher total of the scores as scaled to integers.
+    `value`: total score of what is selected (of `coverage`, the value of its objective).
+    `bound`: no selection has a higher one, rounding included.  `gap`: (bound - value) / bound, 0.0
+    when they meet.  `proven`: no selection has a higher total of the scores as scaled to integers.
     """
 
     value: float
@@ -288,6 +319,11 @@ def _known(value: T) -> Deferred[T]:
     return Deferred(lambda: value)
 
 
+def _deferred(value: Any) -> Any:
+    """A value that may be known already."""
+    return value if isinstance(value, Deferred) else _known(value)
+
+
 @final
 @attrs.frozen(kw_only=True, unsafe_hash=False)
 class Report:
@@ -312,7 +348,7 @@ class Report:
     optimality: Optimality | None
     counter: str
     estimated: bool
-    warnings: tuple[Warning, ...]
+    _warnings: Deferred[tuple[Warning, ...]] = attrs.field(converter=_deferred)
     timestamp: str = attrs.field(eq=False)
     duration_ms: float = attrs.field(eq=False)
     _excluded: Deferred[tuple[Exclusion, ...]]
@@ -323,6 +359,7 @@ class Report:
     _values: "Deferred[Mapping[str, tuple[ScoreStep, ...]]]" = attrs.field(
         eq=False, factory=_no_values
     )
+    _conflicts: Deferred[tuple[Conflict, ...]] = attrs.field(default=(), converter=_deferred)
 
     __hash__ = None  # type: ignore[assignment]  # metadata in it need not hash
 
@@ -340,6 +377,16 @@ class Report:
     def excluded(self) -> tuple[Exclusion, ...]:
         """Every chunk that is out, in the order of the stages that excluded it."""
         return self._excluded.value
+
+    @property
+    def warnings(self) -> tuple[Warning, ...]:
+        """What is allowed and the caller should know."""
+        return self._warnings.value
+
+    @property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """The near-duplicates that differ in a number, a date, a name or a negation."""
+        return self._conflicts.value
 
     @property
     def diversity(self) -> float | None:
@@ -385,6 +432,7 @@ _REPORT_NAMES = (
     "estimated",
     "rendered_tokens",
     "warnings",
+    "conflicts",
     "timestamp",
     "duration_ms",
 )
@@ -398,8 +446,8 @@ class Packed:
     _chunks: Deferred[tuple[PackedChunk, ...]]
     report: Report
     _rendered: str | None = attrs.field(default=None, repr=False)
-    _joined: Deferred[tuple[str, ...]] | None = attrs.field(default=None, repr=False)
     _replay: "Replay[Packed]" = attrs.field(factory=Replay, repr=False, eq=False)
+    _joined: Deferred[tuple[str, ...]] | None = attrs.field(default=None, repr=False)
 
     __hash__ = None  # type: ignore[assignment]  # metadata in it need not hash
 

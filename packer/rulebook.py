@@ -3,27 +3,31 @@
 A pool without rules has no rulebook, and selectors take their plain way.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TypeAlias, final
 
 import attrs
 import numpy as np
 
 from . import kernels
-from .arrays import Bools, Floats, Ints, frozen, sealed
+from .arrays import Bools, Floats, Ints, best_first, frozen, sealed
 from .columns import Cut
 from .errors import Infeasible, OverBudget
 from .metadata import names, present
 from .needing import Edges, edges_of
 from .pool import Pool
 from .quotas import detail_of, keys_of, over
-from .records import Optimality, Reason
+from .records import Difference, Optimality, Reason
 from .rules import Distinct, Needs, Pin, Quota
 from .selection import Selection
 from .similarity import features
 from .validation import STAGE
 
 __all__ = ["Rulebook", "refuse_without_room", "rulebook"]
+
+Spared: TypeAlias = tuple[str, Ints, Ints, Floats]
+"""The text of a stage, and pairs of rows with their similarities."""
 
 
 @final
@@ -34,7 +38,8 @@ class Rulebook:
     `costs` int64[n]: those of the pool, but more than the budget for a row that needs a chunk
     which is no candidate, so that it can never come (`missing` has that id, and the stage that wants
     it).  `likeness` and `rival_by` say of each pair of rivals how similar it is, and the place in
-    `pool.rules` of the rule that forbids it.
+    `pool.rules` of the rule that forbids it.  `spared`: the near-duplicates that may both be in, as
+    they differ in a fact.
     """
 
     pool: Pool
@@ -45,6 +50,7 @@ class Rulebook:
     likeness: Floats
     rival_by: Ints
     missing: dict[int, tuple[str, str]]
+    spared: tuple[Spared, ...] = ()
 
     def base(self, order: Ints) -> Ints | None:
         """The rows that must be in: pins with what they need, then what the minima ask for.
@@ -132,7 +138,7 @@ class Rulebook:
         chosen = np.zeros(len(pool), np.bool_)
         chosen[rows] = True
         out = np.flatnonzero(~chosen)
-        if not len(self.columns[6]) and not len(self.columns[8]) and not self.missing:
+        if not (len(self.columns[6]) or len(self.columns[8]) or self.missing or self.spared):
             return pool.select(rows, cuts=over(pool, rows), detail=detail, optimality=optimality)
         codes = kernels.rules.reasons(
             sealed(out), frozen(chosen), self.costs, pool.capacity, self.columns
@@ -148,6 +154,8 @@ class Rulebook:
         bundled = bundled[pool.costs[bundled] <= left]  # it would fit, what it needs does not
         words = f"what it needs does not fit in the {left} left"
         cuts += self._needy(Reason.BUDGET, bundled, lambda _: words)
+        for pairs in self._both_in(chosen) if self.spared else ():
+            pool = pool.spare_both(pairs)
         return pool.select(rows, cuts=cuts, detail=detail, optimality=optimality)
 
     def _over_quota(self, out: Ints, codes: Ints) -> list[Cut]:
@@ -175,6 +183,10 @@ class Rulebook:
             best = places[np.argmax(self.likeness[places])]
             other[row], similarity[row] = rivals[best], self.likeness[best]
             by[row] = self.rival_by[best]
+
+        def differing(row: int) -> tuple[Difference, ...]:
+            return self._differing(int(other[row]), row)
+
         return [
             attrs.evolve(
                 self.pool.cut(
@@ -183,6 +195,7 @@ class Rulebook:
                     lambda row: f"similarity {similarity[row]:.4f}, one of the two can be in",
                     redundant_with=other,
                     similarity=similarity,
+                    differences=differing if self._warns(number) else None,
                 ),
                 stage=self.pool.rules[number].stage,
             )
@@ -201,6 +214,41 @@ class Rulebook:
             attrs.evolve(self.pool.cut(reason, np.array(those), detail), stage=stage)
             for stage, those in sorted(found.items())
         ]
+
+    def _warns(self, number: int) -> bool:
+        """Whether a rule wants to be told of rivals that differ in a fact."""
+        rule = self.pool.rules[number]
+        return isinstance(rule, Distinct) and rule.guard == "warn"
+
+    def _differing(self, kept: int, other: int) -> tuple[Difference, ...]:
+        from .disagreements import differences
+
+        table, rows = self.pool.candidates, self.pool.table_rows
+        return differences(table.text(int(rows[kept])), table.text(int(rows[other])))
+
+    def _both_in(self, chosen: Bools) -> Iterator[Cut]:
+        """The near-duplicates that are both in, as if the worse were cut."""
+        pool = self.pool
+        rank = np.empty(len(pool), np.int64)
+        rank[best_first(pool.scores)] = np.arange(len(pool))
+        for stage, left, right, similarity in self.spared:
+            both = np.flatnonzero(chosen[left] & chosen[right])
+            better = rank[left[both]] < rank[right[both]]
+            kept = np.where(better, left[both], right[both])
+            other = np.where(better, right[both], left[both])
+            yield Cut(
+                stage,
+                Reason.REDUNDANT,
+                pool.table_rows[other],
+                pool.scores[other],
+                lambda _: None,
+                pool.table_rows[kept],
+                similarity[both],
+                partial(self._differing_at, kept, other),
+            )
+
+    def _differing_at(self, kept: Ints, other: Ints, place: int) -> tuple[Difference, ...]:
+        return self._differing(int(kept[place]), int(other[place]))
 
     def _wanted(self, row: int) -> tuple[list[str], str]:
         """The ids that a row needs, and the stage that says so."""
@@ -233,7 +281,6 @@ def rulebook(pool: Pool) -> Rulebook | None:
     """
     if not pool.rules:
         return None
-    refuse_without_room(pool)
     quotas = tuple(rule for rule in pool.rules if isinstance(rule, Quota))
     group = np.full((len(quotas), len(pool)), -1, np.int64)
     amount = np.ones((len(quotas), len(pool)), np.int64)
@@ -247,7 +294,7 @@ def rulebook(pool: Pool) -> Rulebook | None:
     parent_at, parents, missing = _parents(pool)
     costs = np.array(pool.costs)
     costs[list(missing)] = pool.capacity + 1
-    rival_at, rivals, likeness, rival_by = _rival_columns(pool)
+    rival_at, rivals, likeness, rival_by, spared = _rival_columns(pool)
     columns = (
         pool.pinned,
         group,
@@ -270,6 +317,7 @@ def rulebook(pool: Pool) -> Rulebook | None:
         likeness=likeness,
         rival_by=rival_by,
         missing=missing,
+        spared=spared,
     )
 
 
@@ -366,22 +414,26 @@ def _pairs(pool: Pool, rule: Distinct) -> _Pairs:
     return pool.derive(f"pairs {rule.threshold!r} {rule.metric}", build, take)
 
 
-def _rival_columns(pool: Pool) -> tuple[Ints, Ints, Floats, Ints]:
+def _rival_columns(pool: Pool) -> tuple[Ints, Ints, Floats, Ints, tuple[Spared, ...]]:
     """For each row those that it excludes, how similar they are, and by which rule of the pool.
 
-    Symmetric, CSR.
+    Symmetric, CSR.  And the near-duplicates that a guard spares.
     """
-    left, right, alike, by = [], [], [], []
+    left, right, alike, by, spared = [], [], [], [], []
     for number, rule in enumerate(pool.rules):
         if isinstance(rule, Distinct) and len(pool) > 1:
             rows, others, similarity = _pairs(pool, rule)
+            if rule.guard == "keep" and len(rows):
+                same = _same_facts(pool, rows, others)
+                spared.append((rule.stage, rows[~same], others[~same], similarity[~same]))
+                rows, others, similarity = rows[same], others[same], similarity[same]
             left.append(rows)
             right.append(others)
             alike.append(similarity)
             by.append(np.full(len(rows), number))
     if not left:
         none = np.empty(0, np.int64)
-        return np.zeros(len(pool) + 1, np.int64), none, np.empty(0), none
+        return np.zeros(len(pool) + 1, np.int64), none, np.empty(0), none, tuple(spared)
     rows = np.concatenate([*left, *right])
     others = np.concatenate([*right, *left])
     similarity = np.concatenate([*alike, *alike])
@@ -392,4 +444,17 @@ def _rival_columns(pool: Pool) -> tuple[Ints, Ints, Floats, Ints]:
     rows = rows[order]
     at = np.zeros(len(pool) + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=len(pool)), out=at[1:])
-    return at, others[order], similarity[order], which[order]
+    return at, others[order], similarity[order], which[order], tuple(spared)
+
+
+def _same_facts(pool: Pool, rows: Ints, others: Ints) -> Bools:
+    """Which of these pairs state the same facts.  Each text is read once."""
+    from .facts import signature
+
+    named: dict[tuple[str, ...], int] = {}
+    number = np.zeros(len(pool), np.int64)
+    for row in np.union1d(rows, others).tolist():
+        text = pool.candidates.text(int(pool.table_rows[row]))
+        number[row] = named.setdefault(signature(text), len(named))
+    same: Bools = number[rows] == number[others]
+    return same

@@ -11,7 +11,7 @@ from .conflicts import conflict
 from .growing import Growing, filled, grown
 from .pool import Pool
 from .quotas import keys_of, over
-from .rulebook import Rulebook, refuse_without_room, rulebook
+from .rulebook import Rulebook, rulebook
 from .rules import UNBOUNDED, Overlap, Pin, Quota
 from .selection import Selection
 
@@ -53,7 +53,6 @@ def down(pool: Pool, order: Ints, *, stop: bool = False) -> Selection | None:
         isinstance(rule, Pin | Overlap) or (isinstance(rule, Quota) and rule.least == 0)
         for rule in pool.rules
     ):
-        refuse_without_room(pool)
         rows = _walk(pool, order, stop=stop)
         if rows is not None:
             return pool.select(rows, cuts=over(pool, rows))

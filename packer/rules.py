@@ -12,7 +12,22 @@ import attrs
 from .conditions import Condition
 from .records import Reason
 
-__all__ = ["UNBOUNDED", "Distinct", "Needs", "Overlap", "Pin", "Quota", "Rule", "in_order"]
+__all__ = [
+    "GUARDS",
+    "UNBOUNDED",
+    "Distinct",
+    "Guard",
+    "Needs",
+    "Overlap",
+    "Pin",
+    "Quota",
+    "Rule",
+    "in_order",
+]
+
+Guard: TypeAlias = Literal["warn", "keep", "off"]
+GUARDS: Final = ("warn", "keep", "off")
+"""What a stage does with near-duplicates that differ in a fact."""
 
 UNBOUNDED: Final = 2**62
 """The `most` of a quota without one."""
@@ -43,11 +58,15 @@ class Quota:
 @final
 @attrs.frozen
 class Distinct:
-    """Of two chunks as similar as the threshold at most one is in."""
+    """Of two chunks as similar as the threshold at most one is in.
+
+    `guard`: "keep" lets both in where they differ in a fact, "warn" says so.
+    """
 
     stage: str
     threshold: float
     metric: Literal["auto", "cosine", "jaccard"]
+    guard: Guard = "off"
 
 
 @final

@@ -8,6 +8,9 @@ from packer import Pool
 from proofs import laws
 from tests.generators import FILTERS, SCORING, chunks_for, pools, stages, trials, twin_pools
 
+# The share that a longer text contains is no similarity of two: see tests/test_containment.py.
+near_copies = trials("dedup").filter(lambda trial: trial[0].metric != "containment")
+
 every_filter = pytest.mark.parametrize("word", FILTERS)
 
 
@@ -49,15 +52,11 @@ def test_threshold_keeps_what_reaches_it(pool: Pool, data: st.DataObject) -> Non
     laws.threshold_keeps_what_reaches_it(pool, floor)
 
 
-# By containment `dedup` looks at the longest text first; tests/test_containment.py has its laws.
-by_similarity = trials("dedup").filter(lambda trial: trial[0].metric != "containment")
-
-
-@given(by_similarity)
+@given(near_copies)
 def test_dedup_leaves_no_pair(trial: tuple[object, Pool]) -> None:
     laws.dedup_leaves_no_pair(*trial)
 
 
-@given(by_similarity)
+@given(near_copies)
 def test_dedup_names_a_better_copy(trial: tuple[object, Pool]) -> None:
     laws.dedup_names_a_better_copy(*trial)

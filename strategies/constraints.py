@@ -14,7 +14,7 @@ from packer.parameters import choice, condition, count, key, number, refusal
 from packer.pool import Pool
 from packer.quotas import keys_of
 from packer.records import Reason
-from packer.rules import UNBOUNDED, Distinct, Needs, Pin, Quota
+from packer.rules import GUARDS, UNBOUNDED, Distinct, Guard, Needs, Pin, Quota
 from packer.similarity import METRICS, Metric
 from packer.validation import STAGE
 
@@ -140,19 +140,23 @@ class DistinctStage(Constraint):
     name = "distinct"
     threshold: float = number(0.0, 1.0, above=0.0, default=0.85)
     metric: Metric = choice(METRICS, default="auto", kw_only=True)
+    guard: Guard = choice(GUARDS, default="warn", kw_only=True)
 
     def __call__(self, pool: Pool, /) -> Pool:
-        return pool.bind(Distinct(repr(self), self.threshold, self.metric))
+        return pool.bind(Distinct(repr(self), self.threshold, self.metric, self.guard))
 
 
-def distinct(threshold: float = 0.85, *, metric: Metric = "auto") -> Constraint:
+def distinct(
+    threshold: float = 0.85, *, metric: Metric = "auto", guard: Guard = "warn"
+) -> Constraint:
     """Near-duplicates exclude each other during selection.
 
     Unlike `dedup`, which drops the worse before anything is chosen: here a cheaper copy comes in
-    when the better one does not fit.  Threshold and metric as in `dedup`.  Excludes as
-    `redundant`.  Memory: the pairs at or above the threshold.
+    when the better one does not fit.  Threshold, metric and guard as in `dedup`; with
+    ``guard="keep"`` two that do not state the same facts may both be in.  Excludes as `redundant`.
+    Memory: the pairs at or above the threshold.
     """
-    return DistinctStage(threshold, metric=metric)
+    return DistinctStage(threshold, metric=metric, guard=guard)
 
 
 @final

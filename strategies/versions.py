@@ -45,10 +45,10 @@ class Current(Filter):
         for id_, metadata in zip(pool.ids, pool.metadata, strict=True):
             status, successor = metadata.get("status"), metadata.get("superseded_by")
             source = metadata.get("source")
-            by = naming.get(id_) or (naming.get(source) if isinstance(source, str) else None)
+            by = naming.get(id_, []) + (naming.get(source, []) if isinstance(source, str) else [])
             newer = [
                 other
-                for other, other_source in by or ()
+                for other, other_source in by
                 if other != id_ and (other_source is None or other_source != source)
             ]
             if isinstance(status, str) and status.strip().lower() in SUPERSEDED:
@@ -56,7 +56,7 @@ class Current(Filter):
             elif names(successor):
                 why.append(f"superseded by {', '.join(names(successor))}")
             elif newer:
-                why.append(f"superseded by {', '.join(newer)}")
+                why.append(f"superseded by {', '.join(dict.fromkeys(newer))}")
             else:
                 why.append(None)
         mask = np.array([text is None for text in why], np.bool_)

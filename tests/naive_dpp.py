@@ -6,28 +6,24 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from packer.kernels.dpp import SPANNED
+from packer.kernels.dpp import SPANNED, inner
 from packer.kernels.rules import Rules
 
 from . import naive_rules
 
 
 def residual(matrix: npt.NDArray[np.float64], chosen: Sequence[int], row: int) -> float:
-    """What the chosen do not span of a row, in the kernel's order of sums."""
-    factors: list[list[float]] = []
-    pivots: list[float] = []
-    for here in [*chosen, row]:
-        entries: list[float] = []
-        left = 1.0
-        for place, other in enumerate(chosen[: len(factors)]):
-            value = float(matrix[here, other])
-            for at in range(place):
-                value -= entries[at] * factors[place][at]
-            entry = value / math.sqrt(pivots[place]) if pivots[place] > SPANNED else 0.0
-            entries.append(entry)
-            left -= entry * entry
-        factors.append(entries)
-        pivots.append(left)
+    """What the chosen do not span of a row, with the kernel's own inner product."""
+    rows = [*chosen, row]
+    factors = np.zeros((len(rows), len(rows)))
+    pivots = [1.0] * len(rows)
+    for here, _ in enumerate(rows):
+        for place in range(here):
+            value = float(matrix[rows[here], rows[place]])
+            value -= inner(factors, here, place, place)
+            if pivots[place] > SPANNED:
+                factors[here, place] = value / math.sqrt(pivots[place])
+            pivots[here] -= factors[here, place] ** 2
     return pivots[-1]
 
 

@@ -89,13 +89,16 @@ def test_a_page_that_cannot_be_written_is_told_and_leaves_nothing(
     assert [path.name for path in tmp_path.iterdir()] == ["small.json"]
 
 
-def test_a_page_beside_a_plan_is_refused_in_words(small: str, tmp_path: Path) -> None:
-    plan = tmp_path / "plan.toml"
-    plan.write_text('budget = 60\n[[section]]\nname = "a"\npolicy = "greedy"\n', encoding="utf-8")
+def test_the_page_of_a_plan_has_every_section(small: str, tmp_path: Path) -> None:
+    plan, target = tmp_path / "plan.toml", tmp_path / "out.html"
+    plan.write_text('budget = 60\n[[section]]\nname = "<a>"\npolicy = "greedy"\n', "utf-8")
     for command in ("pack", "explain"):
-        found = run(command, small, "--plan", str(plan), "--html", "out.html", columns=200)
-        assert found.exit_code == 2
-        assert "a page shows one section" in found.stderr
+        found = run(command, small, "--plan", str(plan), "--html", str(target))
+        assert found.exit_code == 0
+        (frame,) = read(target.read_text("utf-8")).all("iframe")
+        assert frame.attributes["title"] == "What was packed in <a>"
+        assert read(frame.attributes["srcdoc"]).all("h1")[0].text.startswith("4 of 4 chunks")
+        target.unlink()
 
 
 # -- the bar --------------------------------------------------------------------------------

@@ -455,10 +455,11 @@ def test_a_pin_that_no_chunk_meets_is_told() -> None:
 def test_rules_hold_where_header_and_footer_leave_no_room(rule: Filter) -> None:
     one = chunk("a", 0.9, 5, "alpha", k="p")
     template = Template("{content}", header="Sources:\n")
-    with pytest.raises(PackError) as caught:
-        pack([one], rule | greedy, budget=5, count_tokens=len, template=template)
-    assert caught.value.code == "OVER_BUDGET"
-    assert caught.value.details["ids"] == ("a",)
+    for selector in (*SELECTORS, coverage(), dpp()):
+        with pytest.raises(PackError) as caught:
+            pack([one], rule | selector, budget=5, count_tokens=len, template=template)
+        assert caught.value.code == "OVER_BUDGET"
+        assert caught.value.details["ids"] == ("a",)
 
 
 def test_a_minimum_holds_through_the_repair_of_a_text() -> None:

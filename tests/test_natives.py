@@ -58,7 +58,7 @@ def test_the_summary_is_json_and_has_every_exclusion(call: generators.Request) -
 
 def test_the_summary_has_what_the_report_has() -> None:
     report = pack([Chunk("a", 0.5)], greedy, budget=5).report
-    computed = {"diversity", "position_quality", "values"}
+    computed = {"conflicts", "diversity", "position_quality", "values"}
     assert set(report.to_dict()) - set(summary(report)) == computed
 
 

@@ -23,7 +23,9 @@ from packer import (
     Packed,
     PackedChunk,
     PackError,
+    Plan,
     Pool,
+    Section,
     Template,
     approximate,
     compare,
@@ -430,7 +432,7 @@ def test_the_page_of_an_example() -> None:
         "budget": [("gift", "needs 23 more tokens")],
     }
     (bar,) = tree.all("svg", "bar")
-    assert bar.attributes["aria-label"] == ("The window: 2 chunks use 32 of 40 tokens, 8 are left")
+    assert bar.attributes["aria-label"] == ("The window: 2 chunks, 32 of 40 tokens used, 8 left")
     assert [node.text for node in bar.all("title")] == [
         "0. kept: 10 tokens, score 0.9",
         "1. ship: 20 tokens, score 0.7",
@@ -789,3 +791,28 @@ def test_the_comparison_of_an_example() -> None:
     }
     assert "1 chunk is out everywhere." in tree.text
     assert "iframe" in found._repr_html_()
+
+
+# -- plans ----------------------------------------------------------------------------------
+
+
+def test_the_page_of_a_plan_frames_the_page_of_each_section() -> None:
+    plan = Plan([Section("<rules>", greedy), Section("documents\x1b", greedy)], budget=40)
+    packed = plan.pack({"<rules>": "Be <b>brief</b>.", "documents\x1b": example_chunks()[:3]})
+    tree = read(packed.to_html())
+    assert (
+        tree.all("h1")[0].text == "4 chunks in 2 sections, 27 of 40 tokens"
+    )  # 16 + 2 + 90 characters
+    assert [node.text for node in tree.all("h2")] == ["Sections", "<rules>", "documents\\x1b"]
+    frames = tree.all("iframe")
+    assert [frame.attributes["title"] for frame in frames] == [
+        "What was packed in <rules>",
+        "What was packed in documents\\x1b",
+    ]
+    assert [frame.attributes["srcdoc"] for frame in frames] == [
+        part.to_html() for part in packed.sections.values()
+    ]
+    cells = [[cell.text for cell in row.walk() if cell.tag == "td"] for row in tree.all("tr")]
+    assert cells[1][:2] == ["1", "0"]
+    assert not tree.all("script")
+    assert "iframe" in packed._repr_html_()

@@ -339,6 +339,7 @@ def test_the_report_as_a_dict_has_plain_values() -> None:
         "estimated": False,
         "rendered_tokens": None,
         "warnings": [],
+        "conflicts": [],
     }
 
 

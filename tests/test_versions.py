@@ -282,3 +282,14 @@ def test_stages_of_versions_print_as_text() -> None:
     assert repr(latest("doc", at="seen")) == 'latest("doc", at="seen")'
     assert repr(fresh("1d", at="seen")) == 'fresh("1d", at="seen")'
     assert repr(current()) == "current()"
+
+
+def test_a_chunk_named_by_its_id_and_by_its_source_is_superseded_by_either() -> None:
+    chunks = [
+        Chunk("old", 0.5, id="old", metadata={"source": "faq"}),
+        Chunk("new", 0.5, id="new", metadata={"source": "kb", "supersedes": "faq"}),
+        Chunk("same", 0.5, id="same", metadata={"source": "faq", "supersedes": ["old"]}),
+    ]
+    pool = Pool.from_chunks(chunks)
+    once = current()(pool)
+    assert once.ids == current()(once).ids == ["new"]

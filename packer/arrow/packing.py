@@ -218,7 +218,7 @@ def _one_by_one(
             if job.names.budget is not None:
                 call = call.within(int(limits[row]))
             ledger.add_row(row, *job.packer.run(source.pool(row, call)))
-        except MemoryError:
+        except (MemoryError, ImportError):  # no fault of the row
             raise
         except Exception as error:  # noqa: BLE001  # whatever a caller's own functions raise
             _refuse(error, row, ledger, job, first)

@@ -229,8 +229,8 @@ def _hashes(value: object) -> bool:
 def _vectors(array: Any, row_of: Ints) -> tuple[Vectors | None, Ints | None, Bools | None]:
     """The flat numbers of the embeddings, their offsets, and which are not usual.
 
-    Usual in a row: all have one and the same length, no number is NaN or infinite, and none begins
-    with a zero (which one that is all zeros does).
+    Usual in a row: all have one and the same length, no number is NaN or infinite, and none is all
+    zeros.
     """
     if array is None:
         return None, None, None
@@ -251,7 +251,8 @@ def _vectors(array: Any, row_of: Ints) -> tuple[Vectors | None, Ints | None, Boo
         first = np.maximum.accumulate(np.where(begins, np.arange(len(row_of)), 0))
         odd |= lengths != lengths[first]
         some = np.flatnonzero(lengths)
-        odd[some[flat[offsets[some]] == 0.0]] = True
+        firsts = some[flat[offsets[some]] == 0.0]  # few, so that not all is looked at
+        odd[[at for at in firsts.tolist() if not flat[offsets[at] : offsets[at + 1]].any()]] = True
     finite = np.isfinite(flat)
     if not finite.all():
         places = np.searchsorted(offsets, np.flatnonzero(~finite), side="right") - 1

@@ -11,6 +11,10 @@
     pages.py       pages for a browser, written to files
     output.py      the two streams: bytes for programs, safe text for eyes
     batch.py       a Parquet file of requests, packed batch by batch into another
+    evaluation.py  the command eval
+    tuning.py      the command tune
+    answering.py   what every command does around its work
+    counters.py    token counters by name
     app.py         the commands
 
 Needs the extra `cli` (typer, rich); `import packer` imports none of it.

@@ -3,16 +3,13 @@
 import difflib
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 import typer.rich_utils
 
-from packer import tokens
 from packer.algebra import Policy
 from packer.budget import Budget as Ledger
 from packer.errors import InvalidParameter, PackError
@@ -20,12 +17,14 @@ from packer.facade import Packer
 from packer.plan import PackedPlan
 from packer.records import Packed
 from packer.template import Template
-from packer.tokens import CountTokens
 from strategies import CATALOG, parse
 
+from .answering import answering as _answering
 from .batch import ROWS, pack_file, summary_table
 from .comparing import BudgetTokens, PolicyTexts, compared
-from .faults import InputFault, input_fault, told
+from .counters import counter as _counter
+from .evaluation import eval_command
+from .faults import input_fault
 from .output import Format, console, context, display, emit, only, visible
 from .pages import HtmlFile, write_page
 from .plans import PlanFile, read_plan
@@ -43,14 +42,13 @@ from .rendering import (
     stage_table,
 )
 from .templates import read_template
+from .tuning import tune_command
 from .vocabulary import entries
 
 __all__ = ["app", "run"]
 
 SHOWN: Final = 20
 """Rows of a table, where the user asks for no number."""
-
-COUNTERS: Final = ("approximate", "utf8_estimate", "utf8_upper_bound")
 
 app = typer.Typer(
     name="packer",
@@ -160,33 +158,6 @@ NoColor = Annotated[
 ]
 
 
-@contextmanager
-def _answering(*, plain: bool) -> Iterator[None]:
-    """Tell the user's faults in words and end with 2; let a closed pipe and Ctrl-C end quietly."""
-    try:
-        yield
-        sys.stdout.flush()
-    except (PackError, InputFault) as error:
-        _complain(told(error), plain=plain)
-        raise typer.Exit(2) from None
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        _complain(f"cannot write: {error.strerror or error}", plain=plain)
-        raise typer.Exit(1) from None
-    except RecursionError:
-        _complain("the metadata of a chunk is nested too deeply", plain=plain)
-        raise typer.Exit(2) from None
-
-
-def _complain(message: str, *, plain: bool) -> None:
-    err = console(sys.stderr, plain=plain)
-    err.print("packer: error: ", style="bold red", end="", soft_wrap=True)
-    err.print(message, soft_wrap=True)
-
-
 # -- commands -------------------------------------------------------------------------------
 
 
@@ -215,11 +186,6 @@ def packer_(
     [bold]packer pack[/] chunks.jsonl -b 4000 -p 'dedup() | mmr(0.7) | ushape' > context.txt
     """
     del show_version
-
-
-def _counter(name: str) -> CountTokens:
-    found: CountTokens = getattr(tokens, name) if name in COUNTERS else tokens.tokenizer(name)
-    return found
 
 
 def _template(given: str | None) -> Template | None:
@@ -286,9 +252,7 @@ def _planned(found: PlanFile, file: str | None, *, plain: bool, **call: Any) -> 
         return found.pack(file, bar.read, **call)
 
 
-def _check_beside_plan(
-    policy: str | None, template: str | None, overhead: int, html: Path | None
-) -> None:
+def _check_beside_plan(policy: str | None, template: str | None, overhead: int) -> None:
     """Refuse the options that a plan leaves no room for."""
     for option, given in (("--policy", policy), ("--template", template)):
         if given is not None:
@@ -297,9 +261,6 @@ def _check_beside_plan(
     if overhead:
         message = "a plan counts what is written, so it takes no overhead"
         raise typer.BadParameter(message, param_hint="--overhead")
-    if html is not None:
-        message = "a page shows one section; give its --policy in place of --plan"
-        raise typer.BadParameter(message, param_hint="--html")
 
 
 def _needed(value: Any, option: str) -> Any:
@@ -377,7 +338,7 @@ def pack_command(
         }
         call: dict[str, Any] = {"plain": no_color, "query": query, "now": now}
         if plan is not None:
-            _check_beside_plan(policy, template, overhead, html)
+            _check_beside_plan(policy, template, overhead)
             packed = _planned(_plan_file(plan, **common), file, **call)
         else:
             _needed(file, "FILE")
@@ -391,7 +352,7 @@ def pack_command(
             if isinstance(packed, PackedPlan)
             else report_table(packed, show)
         )
-        if html is not None and isinstance(packed, Packed):
+        if html is not None:
             write_page(html, packed.to_html())
         one_screen = sys.stdout.isatty() and sys.stderr.isatty()
         if form is Format.TABLE:
@@ -470,11 +431,13 @@ def explain(
         limit = (SHOWN if sys.stdout.isatty() else 0) if show is None else show
         out = console(sys.stdout, plain=no_color)
         if plan is not None:
-            _check_beside_plan(policy, template, overhead, html)
+            _check_beside_plan(policy, template, overhead)
             found = _plan_file(plan, **common)
             if id_ is None and not found.takers:  # what stands alone is the ID
                 file, id_ = None, file
             planned = _planned(found, file, **call)
+            if html is not None:
+                write_page(html, planned.to_html())
             if id_ is not None:
                 policies = {part.name: part.policy for part in found.plan.sections}
                 display(out, explain_in_plan(planned, policies, id_))
@@ -726,3 +689,7 @@ def batch(
         )
         if not quiet:
             display(err, summary_table(summary, target))
+
+
+app.command("eval")(eval_command)
+app.command("tune")(tune_command)

@@ -1,15 +1,22 @@
 """A bar on the terminal when something takes more than a second, and nothing otherwise."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, final
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
-__all__ = ["Waiting", "size_of", "waiting"]
+__all__ = ["Waiting", "counting", "size_of", "waiting"]
 
 PATIENCE: Final = 1.0
 """Seconds after which the bar appears."""
@@ -82,3 +89,32 @@ def size_of(path: str) -> int | None:
         return (Path(path).stat().st_size or None) if path != "-" else None
     except OSError:
         return None
+
+
+@contextmanager
+def counting(console: Console, words: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar for steps that are counted: what is given is told (done, of), from any thread.
+
+    On this console from one second on, gone at the end; none off a terminal.
+    """
+    if not console.is_terminal or console.is_dumb_terminal:
+        yield lambda _done, _of: None
+        return
+    bar = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    )
+    task = bar.add_task(words, total=None)
+    clock = threading.Timer(PATIENCE, bar.start)
+    clock.daemon = True
+    clock.start()
+    try:
+        yield lambda done, of: bar.update(task, completed=done, total=of)
+    finally:
+        clock.cancel()
+        clock.join()
+        bar.stop()

@@ -71,7 +71,7 @@ def summary(report: Report) -> dict[str, Any]:
     """The report as plain values, small enough to travel with the documents.
 
     `Report.to_dict` without the texts and metadata of what is out, which the caller has, and
-    without `values`, `diversity` and `position_quality`, which are computed when they are read.
+    without `conflicts`, `values`, `diversity` and `position_quality`, which are computed when they are read.
     """
     return {
         **{name: getattr(report, name) for name in _FIGURES},

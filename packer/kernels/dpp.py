@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import cosine, queue, trigrams
-from ._jit import kernel
+from ._jit import kernel, reassociating
 from .rules import KEEP, Ints, Rules, admit, free, started
 
 Floats = npt.NDArray[np.float64]
@@ -181,13 +181,23 @@ def _entry(
         value = cosine.similarity(unit, row, other)
     else:
         value = trigrams.marked(indptr, grams, row, marks, other)
-    for at in range(place):
-        value -= entries[row, at] * entries[other, at]
+    value -= inner(entries, row, other, place)
     # One that a rule forced in, and that the others span, adds nothing to what they span.
     entry = value / np.sqrt(residual[other]) if residual[other] > SPANNED else 0.0
     entries[row, place] = entry
     residual[row] -= entry * entry
     seen[row] += 1
+
+
+@reassociating
+def inner(entries: Floats, row: int, other: int, size: int) -> float:
+    """The product of the first `size` entries of two rows. O(size)."""
+    left = entries[row]
+    right = entries[other]
+    total = 0.0
+    for at in range(size):
+        total += left[at] * right[at]
+    return total
 
 
 @kernel

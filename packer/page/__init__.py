@@ -7,12 +7,14 @@
     relations.py   which chunks speak of each other
     window.py      the bar of the window
     cards.py       a chunk in full
+    counted.py     counts in words
     funnel.py      the stages, with chunks and tokens in and out
     differences.py near-duplicates side by side, differing words marked
     what_if.py     the same at other budgets: table, curve, and the data of the slider
     tools.py       headings, and what finds and opens chunks
     picture.py     all of it on a page
     side_by_side.py  several policies on the same chunks
+    sections.py    a plan: the picture of each of its sections
     page.css, page.js
 
 Chunk text is untrusted.  It reaches a page by `markup.element`, which escapes it, or by
@@ -22,6 +24,7 @@ every script but ours, every request, and every form.
 
 from .document import framed
 from .picture import page
+from .sections import plan_page
 from .side_by_side import comparison_page
 
-__all__ = ["comparison_page", "framed", "page"]
+__all__ = ["comparison_page", "framed", "page", "plan_page"]

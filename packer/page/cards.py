@@ -15,7 +15,6 @@ __all__ = [
     "inside",
     "link",
     "metadata_of",
-    "number",
     "outside",
     "score_text",
     "snippet",
@@ -206,8 +205,3 @@ def link(cast: Cast, member: Member) -> Html:
 def score_text(score: float) -> str:
     """A score as the page writes it; a dash where an invalid chunk has none."""
     return "-" if score != score else f"{score:.4g}"  # noqa: PLR0124  (NaN: it had none)
-
-
-def number(count: int, one: str, more: str | None = None) -> str:
-    """A count with its noun: `1 chunk`, `2 chunks`."""
-    return f"{count:,} {one if count == 1 else more or one + 's'}"

@@ -13,8 +13,10 @@ from .markup import Html, element, joined
 __all__ = ["data", "document", "framed"]
 
 
-def document(title: str, *body: Html, values: Any = None) -> str:
+def document(title: str, *body: Html, values: Any = None, scripted: bool = True) -> str:
     """A whole page.  `values`: what the script knows beside what stands in the page.
+
+    `scripted`: whether the page itself has the script; its policy allows it for pages framed in it.
 
     Nothing is fetched, sent or run but what stands here: the policy names the style and the
     script by their hashes and forbids the rest.
@@ -40,8 +42,8 @@ def document(title: str, *body: Html, values: Any = None) -> str:
         element(
             "body",
             joined(*body),
-            data(values) if values is not None else None,
-            element("script", Html(script)),
+            data(values) if scripted else None,
+            element("script", Html(script)) if scripted else None,
         ),
         lang="en",
     )

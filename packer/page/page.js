@@ -135,7 +135,8 @@
     };
     mark(changed.enter, "enters", `in at ${written(point.budget)}`);
     mark(changed.leave, "leaves", `out at ${written(point.budget)}`);
-    const sum = `${written(point.rows.length)} chunks, ${written(point.used)} tokens, total score ${point.value}`;
+    const count = `${written(point.rows.length)} ${point.rows.length === 1 ? "chunk" : "chunks"}`;
+    const sum = `${count}, ${written(point.used)} tokens, total score ${point.value}`;
     const moves = [
       changed.enter.length ? `adds ${listed(names(changed.enter))}` : "",
       changed.leave.length ? `drops ${listed(names(changed.leave))}` : "",

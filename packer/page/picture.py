@@ -7,8 +7,9 @@ from packer.errors import PackError, shown
 from packer.frontier import Frontier
 from packer.records import Packed, Report
 
-from .cards import inside, number, outside
+from .cards import inside, outside
 from .cast import Cast
+from .counted import number
 from .differences import pairs
 from .document import document
 from .funnel import funnel

@@ -7,8 +7,9 @@ import attrs
 
 from packer.records import Packed
 
-from .cards import card_text, metadata_of, number, score_text, snippet, way
+from .cards import card_text, metadata_of, score_text, snippet, way
 from .cast import Cast, Member
+from .counted import number
 from .document import document
 from .markup import Html, element, joined, prose
 from .scale import Scale

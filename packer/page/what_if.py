@@ -151,7 +151,10 @@ def _curve(frontier: Frontier, own: int) -> Html:
 
 
 def _table(points: Sequence[FrontierPoint], own: int) -> Html:
-    heads = ("budget", "tokens used", "total score", "chunks", "enter", "leave")
+    heads = [
+        element("th", head, scope="col", class_="ids" if head in {"enter", "leave"} else None)
+        for head in ("budget", "tokens used", "total score", "chunks", "enter", "leave")
+    ]
     rows = []
     for place, point in enumerate(points):
         cells = (
@@ -169,7 +172,7 @@ def _table(points: Sequence[FrontierPoint], own: int) -> Html:
         rows.append(element("tr", head, *cells, class_="now" if place == own else None))
     table = element(
         "table",
-        element("thead", element("tr", *(element("th", head, scope="col") for head in heads))),
+        element("thead", element("tr", *heads)),
         element("tbody", joined(*rows)),
     )
     return element(

@@ -6,6 +6,7 @@ from typing import Final, final
 import attrs
 
 from .cast import Cast
+from .counted import number
 from .markup import Html, element, joined, prose
 from .scale import Scale
 
@@ -106,7 +107,7 @@ def window(cast: Cast) -> Html:
     """The bar with what it says in words."""
     report = cast.report
     name = (
-        f"The window: {report.selected_count:,} chunks use {report.tokens_used:,} of "
-        f"{report.budget:,} tokens, {report.tokens_remaining:,} are left"
+        f"The window: {number(report.selected_count, 'chunk')}, {report.tokens_used:,} of "
+        f"{report.budget:,} tokens used, {report.tokens_remaining:,} left"
     )
     return joined(hatching(), bar(cast.scale, parts(cast), name), cast.scale.legend())

@@ -11,12 +11,15 @@ from hypothesis import strategies as st
 
 from packer import Packed, PackError, Template, pack
 from packer.algebra import Policy
-from tests.generators import BUDGETS, EMBEDDINGS, NOW, OVERHEADS, SCORES, TEXTS, policies
+from tests.generators import BUDGETS, CLOSE, EMBEDDINGS, NOW, OVERHEADS, SCORES, TEXTS, policies
 
 SAYABLE: Final = tuple(text for text in TEXTS if text.isprintable() or "\n" in text)
 """The texts that Arrow can hold: all but those with lone surrogates."""
 
 CONTENTS: Final = st.sampled_from([text for text in SAYABLE if "\ud800" not in text])
+FEW: Final = 6
+"""Candidates of a row, where each may have faults; of longer lists none has."""
+
 MOMENTS: Final = st.datetimes(
     dt.datetime(2023, 1, 1),  # noqa: DTZ001  # bounds are naive by contract
     dt.datetime(2024, 7, 1),  # noqa: DTZ001
@@ -40,8 +43,10 @@ METADATA: Final[Mapping[str, tuple[Any, st.SearchStrategy[Any]]]] = {
 def candidates(fields: Sequence[str], *, odd: bool, most: int) -> st.SearchStrategy[list[Any]]:
     """Lists of candidates with these fields; `odd`: with faults, repeated ids, blanks and nulls."""
     numbers = SCORES | st.sampled_from((math.nan, math.inf, None, -0.0)) if odd else SCORES
+    if most > FEW:
+        numbers = CLOSE | st.floats(0.5, 0.9)  # which no selector by score per token should get
     contents = CONTENTS | st.sampled_from(("", " \n\x1c", None)) if odd else CONTENTS
-    tokens = st.integers(0, 30) | st.none()
+    tokens = st.integers(0, 30) | (st.none() if most == FEW else st.integers(1, 60))
     if odd:
         tokens |= st.sampled_from((-1, 2**43 + 1))
     vectors: st.SearchStrategy[Any] = EMBEDDINGS.map(list)
@@ -85,7 +90,7 @@ class Job:
 @st.composite
 def jobs(draw: st.DrawFn, policy: st.SearchStrategy[Policy] | None = None, *, most: int = 6) -> Job:
     """Batches of any form, policies, and calls; of at most so many candidates a row."""
-    odd = most <= 6 and draw(st.booleans())
+    odd = most == FEW and draw(st.booleans())
     fields = ["content", "score"]
     fields += [name for name in ("id", "tokens", "embedding") if draw(st.booleans())]
     keys = draw(st.lists(st.sampled_from(list(METADATA)), unique=True))

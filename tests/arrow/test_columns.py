@@ -114,6 +114,26 @@ def test_metadata_in_a_map_a_struct_or_beside() -> None:
         assert [chunk["candidate"] for chunk in packed] == [0]
 
 
+def test_text_as_a_view_and_runs_and_embeddings_as_tensors() -> None:
+    rows = [{**ONE, "id": name, "score": score} for name, score in (("a", 0.5), ("b", 0.9))]
+    inner = pa.array(rows)
+    tensors = pa.ExtensionArray.from_storage(
+        pa.fixed_shape_tensor(pa.float32(), [2]),
+        pa.array([[1.0, 0.0], [1.0, 0.0]], pa.list_(pa.float32(), 2)),
+    )
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([2], pa.int32()), pa.array(["kb"]))
+    structs = pa.StructArray.from_arrays(
+        [inner.field("id").cast(pa.string_view()), inner.field("score"), inner.field("tokens"),
+         inner.field("content").cast(pa.string_view()), tensors, runs],
+        ["id", "score", "tokens", "content", "embedding", "source"],
+    )  # fmt: skip
+    column = pa.ListArray.from_arrays(pa.array([0, 2], pa.int32()), structs)
+    policy = where(field("source") == "kb") | parse('dedup(0.9, metric="cosine") | greedy')
+    result = pack_batch(pa.record_batch({"candidates": column}), policy, budget=9)
+    assert ids(result) == [["b"]]
+    assert result.schema == output_schema(pa.schema({"candidates": column.type}))
+
+
 def test_nanoseconds_are_read_as_dates() -> None:
     rows = [
         {"score": 0.9, "tokens": 1, "source": "kb", "timestamp": at}
@@ -316,6 +336,14 @@ def test_an_exception_of_the_callers_own_names_its_row() -> None:
     with pytest.raises(ZeroDivisionError) as caught:
         pack_batch(batch, custom(choose), budget=9)
     assert "raised for row 1 of the batch" in caught.value.__notes__
+
+
+def test_a_package_that_is_missing_is_no_fault_of_the_row() -> None:
+    def choose(chunks: Any, context: object) -> Any:
+        raise ModuleNotFoundError("no module named nothing")
+
+    with pytest.raises(ModuleNotFoundError):
+        pack_batch(lists([ONE]), custom(choose), budget=9, on_error="set-aside")
 
 
 def test_tokens_that_are_null_need_a_content() -> None:

@@ -1,10 +1,18 @@
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pyarrow as pa
+import pytest
 from hypothesis import given
 
 from packer.algebra import steps_of
 from packer.arrow import output_schema, pack_batch
+from packer.arrow.rows import Source
 from packer.arrow.together import program
+from strategies import parse
 from tests.arrow.batches import Job, as_rows, jobs, row_by_row
-from tests.generators import policies
+from tests.generators import NOW, policies
 
 
 def compare(job: Job) -> None:
@@ -44,3 +52,66 @@ def test_what_runs_on_all_rows_at_once_gives_what_the_stages_give(job: Job) -> N
     contained = any(getattr(step, "metric", None) == "containment" for step in steps_of(job.policy))
     assert (program(job.policy) is None) == contained
     compare(job)
+
+
+def ordinary(rows: int, seed: int, *, embedded: bool) -> Any:
+    """Rows of up to 30 candidates as a retriever gives them: close scores, lengths that differ."""
+    rng = np.random.default_rng(seed)
+    lists = []
+    for row in range(rows):
+        count = int(rng.integers(0, 31))
+        top = rng.choice([0.4, 0.9, 3.0])
+        lists.append(
+            [
+                {
+                    "id": f"{row}-{at}",
+                    "content": f"Answer {rng.integers(0, 9)} of part {rng.integers(0, 3)}.",
+                    "score": float(top - rng.random() * rng.choice([0.05, 1.0])),
+                    "tokens": int(rng.lognormal(4.0, 0.8)) * int(rng.random() > 0.05),
+                    **({"embedding": rng.standard_normal(4).round(1).tolist()} if embedded else {}),
+                }
+                for at in range(count)
+            ]
+        )
+    return pa.table(
+        {
+            "query": pa.nulls(rows, pa.string()),
+            "window": pa.array(rng.integers(1, 900, rows)),
+            "candidates": lists,
+        }
+    )
+
+
+@pytest.mark.parametrize("embedded", [False, True])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "greedy",
+        "prefix | reverse",
+        "top(12) | density | by_score",
+        "threshold(0.3) | knapsack | ushape",
+        "dedup(0.7) | mmr(0.6) | ushape",
+        'max_candidates(20) | dedup(0.5, metric="jaccard") | prefix',
+        'mmr(0.3, metric="jaccard") | natural',
+    ],
+)
+def test_ordinary_rows_run_on_all_rows_at_once_and_as_by_pack(text: str, *, embedded: bool) -> None:
+    job = Job(
+        ordinary(60, 1, embedded=embedded),
+        parse(text),
+        {
+            "budget_column": "window",
+            "overhead": 3,
+            "query_column": None,
+            "on_invalid": "raise",
+            "template": None,
+            "now": NOW,
+        },
+    )
+    with mock.patch.object(Source, "pool", side_effect=AssertionError("a row by itself")):
+        found = as_rows(pack_batch(job.batch, job.policy, **job.options))
+    wanted = row_by_row(job)
+    assert found == wanted
+    codes = {one["code"] for row in wanted if row is not None for one in row["warnings"]}
+    assert ("squeezed-scores" in codes) == ("density" in text or "knapsack" in text)
+    assert ("unscaled-scores" in codes) == ("mmr" in text)

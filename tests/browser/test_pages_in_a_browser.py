@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from packer import Chunk, Packed, compare, pack
+from packer import Chunk, Packed, Plan, Section, compare, pack
 from strategies import dedup, field, greedy, knapsack, parse, pin, threshold, ushape
 
 from .conftest import ROOT, SCREENSHOTS
@@ -139,9 +139,9 @@ def test_the_slider_shows_what_is_packed_at_each_budget(visit: Any) -> None:
         if point.budget == 600:
             assert said.endswith("This is the result.")
         else:
-            assert said.startswith(
-                f"{len(again)} chunks, {again.report.tokens_used:,} tokens, total score "
-            )
+            chunks = "1 chunk" if len(again) == 1 else f"{len(again)} chunks"
+            used = again.report.tokens_used
+            assert said.startswith(f"{chunks}, {used:,} tokens, total score ")
         own = {chunk.id for chunk in packed}
         entered = {chunk.id for chunk in again} - own
         marked = page.locator("#out .chunk.enters .id").all_text_contents()
@@ -253,7 +253,7 @@ def test_a_screen_reader_is_told_the_same(visit: Any) -> None:
     for name in ("The window", "At other budgets", "In: 8", "Out: 79", "Stage by stage"):
         assert page.get_by_role("heading", name=name, exact=True).count() == 1
         assert page.get_by_role("region", name=name, exact=True).count() == 1
-    image = page.get_by_role("img", name="The window: 8 chunks use 600 of 600 tokens, 0 are left")
+    image = page.get_by_role("img", name="The window: 8 chunks, 600 of 600 tokens used, 0 left")
     assert image.count() == 1
     assert page.get_by_role("banner").count() == 1
     assert page.get_by_role("main").count() == 1
@@ -330,6 +330,22 @@ def test_in_a_notebook_neither_style_reaches_the_other(visit: Any) -> None:
     assert seen.asked == [seen.address]
     assert seen.complaints == []
     assert frame.locator("h1").evaluate("() => window.origin") == "null"
+
+
+def test_a_plan_shows_the_picture_of_each_section(visit: Any) -> None:
+    rules, path = Section("rules", greedy), ROOT / "examples" / "support" / "chunks.jsonl"
+    chunks = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    plan = Plan([rules, Section("documents", parse(POLICY))], budget=600)
+    packed = plan.pack({"rules": "Answer from the sources.", "documents": chunks})
+    seen = visit(packed.to_html())
+    frame = seen.page.frame_locator("iframe").nth(1)
+    assert frame.locator("details.chunk").count() == 87
+    frame.get_by_role("slider").press("Home")
+    assert "It drops " in frame.locator("#said").inner_text()
+    assert seen.complaints == []
+    assert seen.asked == [seen.address]
+    assert findings(seen.page) == []
+    seen.picture("plan")
 
 
 def test_the_command_line_writes_the_page(visit: Any, tmp_path: Path) -> None:

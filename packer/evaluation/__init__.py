@@ -1,0 +1,83 @@
+"""Policies measured on labelled queries: which one packs the answer, and how sure that is.
+
+    cases.py       labelled queries
+    reading.py     files and tables -> labelled queries
+    measures.py    what is measured of a pack
+    runs.py        policies x queries x budgets -> measures
+    resampling.py  bootstrap intervals, sign-flip p-values, Holm
+    comparison.py  `evaluate`
+    results.py     `Evaluation`, what it found
+    tables.py      an evaluation as Markdown
+    page.py        an evaluation as one HTML page
+    curves.py      the curves on it
+    tuning.py      `tune`: a policy chosen, and what the choice gains on other queries
+    search_space.py  what tuning tries
+    gains.py       gains on queries that were held back, and their intervals
+    tuned.py       `Tuning`, what it found
+
+It stands on `strategies`; `import packer` imports none of it.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from packer.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from .cases import Case, CaseSet, case
+    from .comparison import BUDGETS, evaluate
+    from .gains import Gain
+    from .measures import MEASURES, TITLES
+    from .reading import cases_from_table, read_cases
+    from .results import MEAN_OF_SETS, Cell, Change, Difference, Evaluation, Figure
+    from .tuned import Tuning
+    from .tuning import tune
+
+__all__ = [
+    "BUDGETS",
+    "MEAN_OF_SETS",
+    "MEASURES",
+    "TITLES",
+    "Case",
+    "CaseSet",
+    "Cell",
+    "Change",
+    "Difference",
+    "Evaluation",
+    "Figure",
+    "Gain",
+    "Tuning",
+    "case",
+    "cases_from_table",
+    "evaluate",
+    "read_cases",
+    "tune",
+]
+
+_HOMES: Final = {
+    "Case": "cases",
+    "CaseSet": "cases",
+    "case": "cases",
+    "BUDGETS": "comparison",
+    "evaluate": "comparison",
+    "MEASURES": "measures",
+    "TITLES": "measures",
+    "cases_from_table": "reading",
+    "read_cases": "reading",
+    "MEAN_OF_SETS": "results",
+    "Cell": "results",
+    "Change": "results",
+    "Difference": "results",
+    "Evaluation": "results",
+    "Figure": "results",
+    "Gain": "gains",
+    "Tuning": "tuned",
+    "tune": "tuning",
+}
+"""The modules that are imported when one of their names is asked for: `packer pack` needs none."""
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return __all__

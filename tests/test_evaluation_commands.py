@@ -1,0 +1,142 @@
+"""`packer eval` and `packer tune`, as they are called."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from packer.command_line.app import app
+from packer.command_line.evaluation import processes
+from packer.evaluation import BUDGETS, MEASURES, tuning
+from strategies import parse, recommended
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = str(ROOT / "examples" / "evaluation" / "support.jsonl.gz")
+
+
+def run(*arguments: str, columns: int = 80) -> Any:
+    return CliRunner(env={"COLUMNS": str(columns), "NO_COLOR": ""}).invoke(app, list(arguments))
+
+
+def test_eval_prints_a_table_of_figures_and_what_the_marks_mean() -> None:
+    done = run("eval", DATA, "-p", "current() | greedy", "-p", "density", "-b", "200", "-b", "400")
+    assert done.exit_code == 0
+    lines = done.stdout.splitlines()
+    assert lines[0] == "evidence recall: support, 20 queries"
+    assert lines[1].split() == ["policy", "200", "400", "90", "%", "at"]
+    assert [line.split("  ")[0] for line in lines[2:5]] == [
+        "greedy",
+        "current() | greedy",
+        "density",
+    ]
+    assert max(map(len, lines)) <= 80
+    assert "Holm" in done.stdout
+
+
+def test_eval_says_the_differences_where_there_is_room() -> None:
+    narrow = run("eval", DATA, "-p", "density", "-b", "200", "-b", "400", "-b", "800", columns=60)
+    wide = run("eval", DATA, "-p", "density", "-b", "200", columns=100)
+    assert " -0." not in narrow.stdout
+    assert " -0." in wide.stdout
+
+
+def test_eval_shows_every_measure_when_asked() -> None:
+    done = run("eval", DATA, "-p", "density", "-b", "200", "--measure", "all")
+    for title in ("evidence recall", "all-evidence rate", "answer-string recall", "redundancy"):
+        assert f"{title}: support" in done.stdout
+
+
+def test_eval_names_the_queries_that_lose() -> None:
+    done = run("eval", DATA, "-p", "dedup(0.9) | greedy", "-b", "400", "--losses", "3")
+    assert "dedup(0.9) | greedy at 400 loses evidence on 1 query:" in done.stdout
+    assert "  support free-delivery: 1.00 -> 0.00" in done.stdout
+
+
+def test_eval_writes_json_and_a_page(tmp_path: Path) -> None:
+    page, figures = tmp_path / "report.html", tmp_path / "report.json"
+    done = run(
+        "eval", DATA, "-p", "density", "-b", "200", "--json", str(figures), "--html", str(page)
+    )
+    assert done.exit_code == 0
+    assert page.read_text("utf-8").startswith("<!doctype html>")
+    read = json.loads(figures.read_text("utf-8"))
+    assert read["policies"] == {"greedy": "greedy", "density": "density"}
+    assert len(read["queries"]["support"]["ids"]) == 20
+    alone = run("eval", DATA, "-p", "density", "-b", "200", "--json", "-")
+    assert json.loads(alone.stdout) == read
+
+
+def test_eval_compares_the_recommended_policy_when_none_is_named() -> None:
+    done = run("eval", DATA, "-b", "200", "--baseline", "mmr(0.9)")
+    lines = done.stdout.splitlines()
+    assert lines[2].startswith("mmr(0.9)")
+    assert lines[3].startswith(f"{recommended()}  ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.jsonl"], "cannot read nowhere.jsonl: No such file or directory"),
+        ([DATA, "-p", "mmr"], "mmr is called; write mmr()"),
+        ([DATA, "-b", "0"], "budget"),
+        ([DATA, "-m", "recall"], "measure is 'recall'; give one of evidence"),
+        ([DATA, "--tokenizer", "nothing"], "nothing"),
+        ([str(ROOT / "README.md")], "line 1: column 1"),
+        ([DATA, "--json", "/nowhere/at/all.json"], "cannot write: No such file"),
+    ],
+)
+def test_eval_tells_what_is_wrong(arguments: list[str], message: str) -> None:
+    done = run("eval", *arguments, columns=200)
+    assert done.exit_code in (1, 2)
+    assert message in done.stderr
+    assert done.stdout == ""
+
+
+def test_the_help_says_what_is_so() -> None:
+    shown = run("eval", "--help", columns=200).stdout
+    assert ", ".join(map(str, BUDGETS)) in shown
+    assert ", ".join(MEASURES) in shown
+
+
+@pytest.mark.parametrize(
+    ("jobs", "queries", "cores", "expected"),
+    [(3, 10, 8, 3), (0, 10, 8, 1), (0, 1_000, 2, 2), (0, 500, 8, 2)],
+)
+def test_processes_are_started_where_they_pay(
+    jobs: int, queries: int, cores: int, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    assert processes(jobs, queries) == expected
+
+
+def test_tune_prints_a_policy_and_reports_beside_it(tmp_path: Path) -> None:
+    text, figures = tmp_path / "policy.txt", tmp_path / "tuning.json"
+    done = run(
+        *("tune", DATA, "-b", "400", "--current", "greedy", "-p", "current() | greedy"),
+        *("-p", "prefix", "-o", str(text), "--json", str(figures)),
+    )
+    assert done.exit_code == 0
+    assert done.stdout.strip() == text.read_text().strip()
+    assert str(parse(done.stdout)) == done.stdout.strip()
+    read = json.loads(figures.read_text("utf-8"))
+    assert read["policy"] == done.stdout.strip()
+    assert max(map(len, done.stderr.splitlines())) <= 80
+    assert "3 policies, 19 queries with evidence, each held back in 4 rounds" in done.stderr
+    assert "what choosing gains on queries that were held back" in done.stderr
+    assert read["verdict"] in " ".join(done.stderr.split())
+
+
+def test_tune_searches_the_grid_and_can_be_quiet() -> None:
+    done = run("tune", DATA, "-b", "400", "--trials", "4", "--quiet")
+    assert done.exit_code == 0
+    assert done.stderr == ""
+    assert str(parse(done.stdout)) == done.stdout.strip()
+
+
+def test_tune_tells_what_is_wrong() -> None:
+    done = run("tune", DATA, "-p", "mmr")
+    assert done.exit_code == 2
+    assert "mmr is called" in done.stderr
+    assert ", ".join(map(str, tuning.BUDGETS)) in run("tune", "--help", columns=200).stdout

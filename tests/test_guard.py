@@ -1,0 +1,179 @@
+"""The guard of `dedup` and `distinct`: near-copies that state another fact."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from packer import Chunk, Conflict, Difference, Packed, Packer, Pool, pack
+from packer.facts import signature
+from strategies import dedup, distinct, field, greedy, parse, pin
+from tests.generators import chunk_lists, pools
+
+BODY = "Items can be returned within {} of delivery if they are unused and in their own box."
+PLANTED = [
+    Chunk(BODY.format("30 days"), 0.9, id="policy", tokens=20),
+    Chunk(BODY.format("14 days"), 0.8, id="old", tokens=20),
+    Chunk(BODY.format("thirty days"), 0.7, id="copy", tokens=20),
+    Chunk(BODY.format("14 days"), 0.6, id="old copy", tokens=20),
+    Chunk("We ship on every working day.", 0.5, id="ship", tokens=8),
+]
+DAYS = (Difference("number", "30 days", "14 days"),)
+
+
+def ids(packed: Packed) -> list[str]:
+    return [chunk.id for chunk in packed]
+
+
+def codes(packed: Packed) -> list[str]:
+    return [warning.code for warning in packed.report.warnings]
+
+
+def both(guard: Any) -> list[Any]:
+    return [dedup(0.8, guard=guard), distinct(0.8, guard=guard)]
+
+
+@pytest.mark.parametrize("stage", both("warn"), ids=repr)
+def test_it_warns_and_chooses_as_before(stage: Any) -> None:
+    packed = pack(PLANTED, stage | greedy, budget=100)
+    assert ids(packed) == ["policy", "ship"]
+    found = packed.report.conflicts
+    assert [(one.kept, one.other, one.dropped) for one in found] == [
+        ("policy", "old", True),
+        ("policy", "old copy", True),
+    ]
+    assert [one.differences for one in found] == [DAYS, DAYS]
+    assert {one.stage for one in found} == {repr(stage)}
+    assert found[0].similarity > 0.8
+    [warning] = packed.report.warnings
+    assert (warning.code, warning.ids) == ("conflict", ("policy", "old", "old copy"))
+    assert warning.message == (
+        f"{stage!r} dropped 2 near-duplicates that differ in a fact: 'old' has \"14 days\" where "
+        "'policy' has \"30 days\"; 'old copy' has \"14 days\" where 'policy' has \"30 days\"; "
+        'write guard="keep" to keep both'
+    )
+    assert packed.why("old").endswith('has "14 days" where the other has "30 days"')
+    assert "30 days" not in packed.why("copy")
+
+
+@pytest.mark.parametrize("stage", both("keep"), ids=repr)
+def test_it_keeps_both_and_drops_the_copies_of_each(stage: Any) -> None:
+    packed = pack(PLANTED, stage | greedy, budget=100)
+    assert ids(packed) == ["policy", "old", "ship"]
+    assert codes(packed) == []
+    out = {one.id: one.redundant_with for one in packed.report.excluded}
+    assert out == {"copy": "policy", "old copy": "old"}
+    [found] = packed.report.conflicts
+    assert (found.kept, found.other, found.dropped) == ("policy", "old", False)
+    assert found.differences == DAYS
+
+
+@pytest.mark.parametrize("stage", both("off"), ids=repr)
+def test_off_does_not_look(stage: Any) -> None:
+    packed = pack(PLANTED, stage | greedy, budget=100)
+    assert ids(packed) == ["policy", "ship"]
+    assert (codes(packed), packed.report.conflicts) == ([], ())
+
+
+def test_many_conflicts_are_one_warning_that_names_three() -> None:
+    chunks = [Chunk(BODY.format(f"{n} days"), 1.0 - n / 100, id=f"c{n}") for n in range(2, 8)]
+    packed = pack(chunks, dedup(0.8) | greedy, budget=1000)
+    messages = [one.message for one in packed.report.warnings if one.code == "conflict"]
+    assert len(messages) == 1
+    assert messages[0].endswith('; and 2 more; write guard="keep" to keep both')
+    assert len(packed.report.conflicts) == 5
+
+
+def test_embeddings_decide_what_is_near_and_texts_what_is_said() -> None:
+    chunks = [
+        Chunk("Open until May 1, 2024.", 0.9, id="a", embedding=[1.0, 0.0]),
+        Chunk("Open until June 1, 2024.", 0.8, id="b", embedding=[1.0, 0.01]),
+    ]
+    packed = pack(chunks, dedup(0.95) | greedy, budget=100)
+    assert "conflict" in codes(packed)
+    assert ids(pack(chunks, dedup(0.95, guard="keep") | greedy, budget=100)) == ["a", "b"]
+
+
+def test_a_passage_is_guarded_too() -> None:
+    """Of the longer text only what the passage contradicts counts."""
+    whole = "The warranty is 2 years. It does not cover wear, and it starts on the day of delivery."
+    chunks = [
+        Chunk(whole, 0.5, id="whole"),
+        Chunk("The warranty is 2 years. It does not cover wear, and it starts", 0.9, id="part"),
+        Chunk("The warranty is 3 years. It does not cover wear, and it starts", 0.8, id="other"),
+    ]
+    packed = pack(chunks, dedup(0.8, metric="containment") | greedy, budget=1000)
+    assert ids(packed) == ["whole"]
+    assert [one.other for one in packed.report.conflicts] == ["other"]
+    kept = pack(chunks, dedup(0.8, metric="containment", guard="keep") | greedy, budget=1000)
+    assert sorted(ids(kept)) == ["other", "whole"]
+    [found] = kept.report.conflicts
+    assert (found.kept, found.other) == ("whole", "other")
+    assert found.differences == (Difference("number", "2 years", "3 years"),)
+
+
+def test_what_a_pin_keeps_drops_the_better_copy_and_says_so() -> None:
+    policy = pin(field("must") == True) | dedup(0.8) | greedy  # noqa: E712 (a condition)
+    chunks = [PLANTED[0], Chunk(PLANTED[1].content, 0.8, id="old", metadata={"must": True})]
+    packed = pack(chunks, policy, budget=1000)
+    assert ids(packed) == ["old"]
+    [found] = packed.report.conflicts
+    assert (found.kept, found.other, found.dropped) == ("old", "policy", True)
+
+
+def test_a_conflict_of_a_rule_counts_only_where_both_are_in() -> None:
+    packed = pack(PLANTED, distinct(0.8, guard="keep") | greedy, budget=28)
+    assert ids(packed) == ["policy", "ship"]
+    assert packed.report.conflicts == ()
+
+
+def test_arrays_without_texts_have_no_facts() -> None:
+    pool = Pool.from_arrays([0.9, 0.8], [1, 1], [[1.0, 0.0], [1.0, 0.0]])
+    for guard in ("warn", "keep", "off"):
+        assert Packer(dedup(0.9, guard=guard) | greedy, budget=9).select(pool).rows.tolist() == [0]
+
+
+def test_it_is_part_of_the_text_and_of_the_dict() -> None:
+    policy = dedup(0.9, guard="keep") | distinct(0.9, guard="off") | greedy
+    text = 'dedup(0.9, guard="keep") | distinct(0.9, guard="off") | greedy'
+    assert str(policy) == text
+    assert parse(text) == policy
+    packed = pack(PLANTED, dedup(0.8) | greedy, budget=100)
+    assert packed.to_dict()["report"]["conflicts"][0] == {
+        "stage": "dedup(0.8)",
+        "kept": "policy",
+        "other": "old",
+        "dropped": True,
+        "similarity": packed.report.conflicts[0].similarity,
+        "differences": [{"kind": "number", "kept": "30 days", "other": "14 days"}],
+    }
+    assert isinstance(packed.report.conflicts[0], Conflict)
+
+
+@given(pools(chunk_lists()), st.sampled_from([0.3, 0.6, 0.85, 1.0]))
+def test_the_default_chooses_what_off_chooses(pool: Pool, threshold: float) -> None:
+    warned, plain = dedup(threshold)(pool), dedup(threshold, guard="off")(pool)
+    assert warned.table_rows.tolist() == plain.table_rows.tolist()
+    assert warned.warnings == plain.warnings
+
+
+@given(pools(chunk_lists()), st.sampled_from([0.3, 0.6, 0.85]))
+def test_what_keep_drops_states_the_facts_of_what_it_names(pool: Pool, threshold: float) -> None:
+    """And of two that state the same facts, as near as the threshold, one goes."""
+    after = dedup(threshold, metric="jaccard", guard="keep")(pool)
+    for cut in after.cuts[len(pool.cuts) :]:
+        assert cut.redundant_with is not None
+        for row, near in zip(cut.rows.tolist(), cut.redundant_with.tolist(), strict=True):
+            texts = pool.candidates.text(row), pool.candidates.text(near)
+            assert signature(texts[0]) == signature(texts[1])
+            assert near in after.table_rows
+    again = dedup(threshold, metric="jaccard", guard="keep")(after)
+    assert again.table_rows.tolist() == after.table_rows.tolist()
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for place, text in enumerate(after.texts):
+        groups.setdefault(signature(text), []).append(place)
+    for members in groups.values():
+        same = after.narrowed(np.array(members))
+        assert len(dedup(threshold, metric="jaccard", guard="off")(same)) == len(members)
