@@ -1,5 +1,6 @@
 """Scores that differ less than a choice by score per token needs: the warning `squeezed-scores`."""
 
+import math
 from typing import Final
 
 import numpy as np
@@ -22,11 +23,13 @@ FEWEST: Final = 5
 def spread(values: Floats) -> float:
     """The coefficient of variation of values above 0: standard deviation over mean.
 
-    >>> spread(np.array([0.0, 1.0, 1.0, 2.0]))
-    0.7071067811865476
+    >>> round(spread(np.array([0.0, 1.0, 1.0, 2.0])), 6)
+    0.707107
     """
-    scaled = values / values.max()  # so that nothing overflows
-    return float(scaled.std() / scaled.mean())
+    scaled = values / np.maximum.reduce(values)  # so that nothing overflows
+    mean = float(np.add.reduce(scaled)) / len(scaled)
+    square = float(scaled @ scaled) / len(scaled)
+    return math.sqrt(max(square - mean * mean, 0.0)) / mean
 
 
 def warn_squeezed(pool: Pool) -> Pool:
@@ -48,13 +51,14 @@ def squeezed(scores: Floats, costs: Ints, budget: int, stage: str) -> str | None
     O(n).
     """
     counted = (scores > 0) & (costs > 0)
-    if int(counted.sum()) < FEWEST or int(costs[counted].sum()) <= budget:
+    charged = costs[counted]
+    if len(charged) < FEWEST or int(np.add.reduce(charged)) <= budget:
         return None
-    lengths, values = spread(costs[counted].astype(np.float64)), spread(scores[counted])
+    lengths, values = spread(charged.astype(np.float64)), spread(scores[counted])
     if lengths < COSTS or values >= max(SCORES, lengths):
         return None
     return (
-        f"the scores of {int(counted.sum())} chunks spread by {values:.2f} of their mean, their "
+        f"the scores of {len(charged)} chunks spread by {values:.2f} of their mean, their "
         f"tokens by {lengths:.2f}: {stage} then takes many short weak chunks before a long good one; "
         "fit the scores to labels and put that utility(...) before it, or take greedy"
     )
