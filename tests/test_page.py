@@ -417,6 +417,7 @@ def test_the_page_of_an_example() -> None:
         for group in tree.all("section", "group")
     }
     similarity = packed.report.excluded[-2].similarity
+    conflict = 'the other has score 0.9; has "30 days" where the other has "5 days"'
     assert groups == {
         "invalid": [("blank", "its text is blank")],
         "duplicate": [
@@ -426,8 +427,7 @@ def test_the_page_of_an_example() -> None:
         "redundant": [
             (
                 "copy",
-                f"like kept: similarity {similarity:.4f}, limit 0.6; the other has score 0.9; has "
-                + '"30 days" where the other has "5 days"',
+                f"like kept: similarity {similarity:.4f}, limit 0.6; {conflict}",
             )
         ],
         "budget": [("gift", "needs 23 more tokens")],
