@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from packer import Packer, PackError, Pool, Selection, Selector
+from packer import Packer, PackError, Pool, Selection, Selector, pack
 from packer.evaluation import (
     MEASURES,
     Case,
@@ -31,7 +31,7 @@ from packer.evaluation.resampling import bootstrap_means, holm, interval, sign_f
 from packer.evaluation.runs import layouts, outcomes
 from strategies import custom, greedy, parse
 
-from .evaluation_cases import by_hand, records
+from .evaluation_cases import by_hand, records, shortened, words
 
 POLICIES = (
     "greedy",
@@ -349,13 +349,41 @@ def test_processes_find_the_same() -> None:
     assert here == there
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_stages_write_anew_is_counted_as_the_case_was(workers: int) -> None:
+    record, policy = shortened(), parse("shrink(0.5) | greedy")
+    packed = pack(
+        record["candidates"], policy, budget=400, count_tokens=words, query=record["query"]
+    )
+    assert packed.report.tokens_used == 400  # four halves of 200 words; by characters each is 1,250
+    cases = [case(record, count_tokens=words)] * 2
+    found = evaluate(cases, [policy], budgets=[400], resamples=9, workers=workers)
+    assert found.cells[1].figure("utilization").value == 1.0
+    assert found.cells[1].figure("evidence").value == 1.0
+
+
+def test_a_counter_may_be_given_in_place_of_the_cases_own() -> None:
+    asked = case(shortened(), count_tokens=words)
+    counted = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return words(text)
+
+    evaluate([asked], ["greedy"], budgets=[400], count_tokens=count, resamples=9)
+    assert counted == []
+    evaluate([asked], ["shrink(0.5) | greedy"], budgets=[400], count_tokens=count, resamples=9)
+    assert set(map(words, counted)) >= {10, 100}
+
+
 @given(records())
 def test_a_case_survives_the_way_to_another_process(record: dict[str, Any]) -> None:
     record["candidates"].append(dict(record["candidates"][0]))  # a repeated id is set aside
-    asked = case(record)
+    asked = case(record, count_tokens=words)
     again: Case = pickle.loads(pickle.dumps(asked))
     assert again.pool.table_rows.tolist() == asked.pool.table_rows.tolist()
     assert [g.tolist() for g in again.groups] == [g.tolist() for g in asked.groups]
+    assert again.count_tokens is words
     setting = setting_of([30], 0, "2026-01-01")
     one, other = (outcomes([c], [parse("density")], setting) for c in (asked, again))
     np.testing.assert_array_equal(one, other)
@@ -416,7 +444,11 @@ def test_a_selector_over_the_budget_is_found_out() -> None:
         ({"workers": 0}, "workers is 0"),
         ({"now": "tomorrow"}, "now is 'tomorrow'"),
         ({"policies": [custom(lambda chunks, context: chunks)], "workers": 2}, "workers=1"),
-        ({"count_tokens": lambda _: 1, "workers": 2}, "workers=1"),
+        ({"count_tokens": lambda _: 1, "workers": 2}, "the token counter <lambda> cannot go to"),
+        (
+            {"cases": [case(shortened(), count_tokens=lambda _: 1)] * 2, "workers": 2},
+            "the token counter <lambda> cannot go to another process",
+        ),
         ({"count_tokens": 3}, "count_tokens is 3"),
     ],
 )

@@ -146,8 +146,7 @@ def eval_command(
         for name in measure or ():
             if name != ALL:
                 checked_measure(name)
-        count_tokens = counter(tokenizer)
-        sets = labelled_queries(data, count_tokens)
+        sets = labelled_queries(data, counter(tokenizer))
         err = console(sys.stderr, plain=no_color)
         with counting(err, "Evaluating") as told:
             found = evaluate(
@@ -156,7 +155,6 @@ def eval_command(
                 budgets=budget or BUDGETS,
                 baseline=baseline,
                 overhead=overhead,
-                count_tokens=count_tokens,
                 now=now,
                 seed=seed,
                 resamples=resamples,

@@ -89,8 +89,7 @@ def tune_command(
         from packer.evaluation import tune  # slow, and no other command's
         from packer.evaluation.tuning import BUDGETS
 
-        count_tokens = counter(tokenizer)
-        sets = labelled_queries(data, count_tokens)
+        sets = labelled_queries(data, counter(tokenizer))
         err = console(sys.stderr, plain=no_color)
         with counting(err, "Tuning") as told:
             found = tune(
@@ -100,7 +99,6 @@ def tune_command(
                 candidates=candidate or None,
                 trials=trials,
                 overhead=overhead,
-                count_tokens=count_tokens,
                 now=now,
                 seed=seed,
                 workers=processes(jobs, sum(map(len, sets))),

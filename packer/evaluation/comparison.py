@@ -48,7 +48,7 @@ def evaluate(
     budgets: Iterable[int | Budget] = BUDGETS,
     baseline: Policy | str = "greedy",
     overhead: int = 0,
-    count_tokens: CountTokens = approximate,
+    count_tokens: CountTokens | None = None,
     now: dt.datetime | str | float | None = None,
     seed: int = 0,
     resamples: int = 10_000,
@@ -59,8 +59,8 @@ def evaluate(
 
     `cases`: a `CaseSet`, several, or `Case`s.  `policies`: policies or their texts, or a mapping
     that names them.  `baseline`: one of these, by name or text, or another, which is then
-    measured first.  `overhead`, `count_tokens` (of what stages write anew) and `now` as in `pack`;
-    the clock is read once.
+    measured first.  `overhead` and `now` as in `pack`; the clock is read once.  `count_tokens`: of
+    what stages write anew; the counter that a case was read with when left out.
 
     Intervals are paired bootstrap intervals over queries (95 %, `resamples` of them), p-values
     those of a sign-flip test.  A difference is marked where its p-value is below 0.05 after Holm's
@@ -141,7 +141,7 @@ def setting_of(
     budgets: Iterable[int | Budget],
     overhead: int,
     now: Any,
-    count_tokens: CountTokens = approximate,
+    count_tokens: CountTokens | None = None,
 ) -> Setting:
     """The budgets, rising and each once, the overhead, the counter and the moment, checked.
 
@@ -154,7 +154,8 @@ def setting_of(
         message = "budgets is empty; give the budgets at which to compare, such as [512, 1024]"
         raise InvalidParameter(message, details={"budgets": ()})
     moment = dt.datetime.now(dt.UTC) if now is None else now
-    call = checked_call(tokens[0], overhead, count_tokens, None, moment)
+    counter = approximate if count_tokens is None else count_tokens
+    call = checked_call(tokens[0], overhead, counter, None, moment)
     return Setting(budgets=tokens, overhead=call.overhead, count_tokens=count_tokens, now=call.now)
 
 

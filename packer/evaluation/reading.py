@@ -50,7 +50,7 @@ def read_cases(
     """The labelled queries of a file, checked; the set is called `name`, or as the file is.
 
     `.parquet`, `.feather` and `.arrow` are read as tables, with pyarrow (the extra `eval`).
-    `count_tokens` and `on_invalid` as in `pack`.  O(size).
+    `count_tokens` and `on_invalid` as in `case`.  O(size).
 
     Raises INVALID_PARAMETER or INVALID_CHUNK, naming the file, the line and the field; OSError.
     """

@@ -19,7 +19,7 @@ from packer.arrays import Floats, Ints
 from packer.budget import Budget
 from packer.errors import InvalidParameter, shown
 from packer.numbers import is_int
-from packer.tokens import CountTokens, approximate
+from packer.tokens import CountTokens
 from strategies import greedy
 
 from .cases import Case
@@ -52,7 +52,7 @@ def tune(
     folds: int = 5,
     rounds: int = 4,
     overhead: int = 0,
-    count_tokens: CountTokens = approximate,
+    count_tokens: CountTokens | None = None,
     now: dt.datetime | str | float | None = None,
     seed: int = 0,
     workers: int = 1,
