@@ -1,6 +1,9 @@
 """What is measured of packs, how sure it is, and what an evaluation says."""
 
+import base64
 import datetime as dt
+import hashlib
+import html
 import html.parser
 import json
 import pickle
@@ -550,9 +553,38 @@ def test_the_page_is_whole_and_needs_nothing_else(found: Evaluation) -> None:
     # three sets for each measure that there is, and a line for each policy in the legend
     assert reader.tags.count("svg") == 3 * 4 + 3
     assert reader.tags.count("table") == 3 * 4
-    assert "http" not in found.html()
-    assert "prefers-color-scheme:dark" in found.html()
-    assert found._repr_html_() in found.html()
+    assert "//" not in found.html()
+    assert "prefers-color-scheme: dark" in found.html()
+    assert html.escape(found.html()) in found._repr_html_()
+
+
+def test_the_page_forbids_all_but_its_own_style(found: Evaluation) -> None:
+    page = found.html()
+    (rules,) = re.findall("<style>(.*?)</style>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(rules.encode()).digest()).decode()
+    (policy,) = re.findall('http-equiv="Content-Security-Policy" content="(.*?)"', page)
+    told = html.unescape(policy)
+    assert f"default-src 'none'; style-src 'sha256-{digest}'; " in told
+    assert " style=" not in page  # the policy would ignore it
+    switches = re.findall(r"#show-(\d+):not\(:checked\)\) \.p(\d+) ", rules)
+    assert switches == [("0", "0"), ("1", "1"), ("2", "2")]
+
+
+def test_what_a_name_hides_is_written_out_on_the_page() -> None:
+    hidden = "a\u202eb\x1b"
+    sets = [CaseSet(hidden, by_hand()[0].cases)]
+    page = evaluate(sets, {hidden: "density"}, budgets=[40], resamples=9).html(hidden)
+    assert not set("\u202e\x1b") & set(page)
+    assert page.count('<span class="control" title="U+202E">') >= 4  # heading, legend, table, set
+    assert "<title>a\\u202eb\\x1b</title>" in page
+
+
+def test_a_page_of_one_query_says_so() -> None:
+    sets = [CaseSet("faq", by_hand()[0].cases[:1])]
+    page = evaluate(sets, ["density"], budgets=[40], resamples=1).html()
+    assert "1 query in 1 set; baseline <code>greedy</code>; 1 resample, seed 0." in page
+    assert '<span class="empty">1 query</span>' in page
+    assert "1 queries" not in page
 
 
 def test_names_cannot_break_out_of_the_page() -> None:

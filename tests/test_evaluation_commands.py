@@ -60,7 +60,7 @@ def test_eval_writes_json_and_a_page(tmp_path: Path) -> None:
         "eval", DATA, "-p", "density", "-b", "200", "--json", str(figures), "--html", str(page)
     )
     assert done.exit_code == 0
-    assert page.read_text("utf-8").startswith("<!doctype html>")
+    assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
     read = json.loads(figures.read_text("utf-8"))
     assert read["policies"] == {"greedy": "greedy", "density": "density"}
     assert len(read["queries"]["support"]["ids"]) == 20

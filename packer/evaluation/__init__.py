@@ -10,6 +10,7 @@
     tables.py      an evaluation as Markdown
     page.py        an evaluation as one HTML page
     curves.py      the curves on it
+    page.css       its style, beside that of every page
     tuning.py      `tune`: a policy chosen, and what the choice gains on other queries
     search_space.py  what tuning tries
     gains.py       gains on queries that were held back, and their intervals

@@ -224,9 +224,9 @@ class Evaluation:
         return page(self, title)
 
     def _repr_html_(self) -> str:
-        from .page import fragment
+        from packer.page import framed
 
-        return fragment(self)
+        return framed(self.html(), "Policies compared")
 
     def to_dict(self, *, queries: bool = False) -> dict[str, Any]:
         """As plain values for JSON; with `queries` also what was measured of every query."""
