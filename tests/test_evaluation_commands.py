@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from packer.command_line.app import app
 from packer.command_line.evaluation import processes
-from packer.evaluation import BUDGETS, MEASURES, tuning
+from packer.evaluation import BUDGETS, MEASURES, TUNING_BUDGETS
 from strategies import parse, recommended
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -96,8 +96,11 @@ def test_eval_tells_what_is_wrong(arguments: list[str], message: str) -> None:
 
 def test_the_help_says_what_is_so() -> None:
     shown = run("eval", "--help", columns=200).stdout
-    assert ", ".join(map(str, BUDGETS)) in shown
+    assert f"({', '.join(map(str, BUDGETS))})" in shown
     assert ", ".join(MEASURES) in shown
+    shown = run("tune", "--help", columns=200).stdout
+    assert f"({', '.join(map(str, TUNING_BUDGETS))})" in shown
+    assert f"({', '.join(map(str, BUDGETS))})" not in shown
 
 
 @pytest.mark.parametrize(
@@ -139,4 +142,3 @@ def test_tune_tells_what_is_wrong() -> None:
     done = run("tune", DATA, "-p", "mmr")
     assert done.exit_code == 2
     assert "mmr is called" in done.stderr
-    assert ", ".join(map(str, tuning.BUDGETS)) in run("tune", "--help", columns=200).stdout

@@ -3,13 +3,14 @@
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from packer.evaluation.budgets import BUDGETS
 from packer.tokens import CountTokens
 
 from .answering import answering
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from packer.evaluation.results import Cell, Evaluation
 
 __all__ = [
-    "Budgets",
     "Data",
     "Jobs",
     "NoColor",
@@ -32,6 +32,7 @@ __all__ = [
     "Overhead",
     "Seed",
     "Tokenizer",
+    "budgets",
     "eval_command",
     "labelled_queries",
     "processes",
@@ -45,15 +46,6 @@ Data = Annotated[
         help="Labelled queries: .jsonl or .jsonl.gz with an .npz of embeddings beside it where "
         "there is one, or .parquet; each file is a set.",
         show_default=False,
-    ),
-]
-Budgets = Annotated[
-    list[int] | None,
-    typer.Option(
-        "--budget",
-        "-b",
-        help="Tokens; give it once for each budget.",
-        show_default="256, 512, 1024, 2048, 4096",
     ),
 ]
 Overhead = Annotated[
@@ -79,6 +71,16 @@ WIDE = 14
 """Cells of a column that has figure, difference and mark."""
 
 
+def budgets(default: tuple[int, ...]) -> Any:
+    """The option --budget of a command that takes these when none are given."""
+    return typer.Option(
+        "--budget",
+        "-b",
+        help="Tokens; give it once for each budget.",
+        show_default=", ".join(map(str, default)),
+    )
+
+
 def eval_command(
     data: Data,
     *,
@@ -94,7 +96,7 @@ def eval_command(
     baseline: Annotated[
         str, typer.Option(metavar="POLICY", help="What the others are compared with.")
     ] = "greedy",
-    budget: Budgets = None,
+    budget: Annotated[list[int] | None, budgets(BUDGETS)] = None,
     measure: Annotated[
         list[str] | None,
         typer.Option(
@@ -139,7 +141,7 @@ def eval_command(
     packer eval faq.jsonl tickets.jsonl -p 'mmr(0.9)' --html report.html --json report.json
     """
     with answering(plain=no_color):
-        from packer.evaluation import BUDGETS, MEASURES, evaluate  # slow, and no other command's
+        from packer.evaluation import MEASURES, evaluate  # slow, and no other command's
         from packer.evaluation.tables import checked_measure
         from strategies import recommended
 

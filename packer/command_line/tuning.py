@@ -8,10 +8,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from packer.evaluation.budgets import TUNING_BUDGETS
+
 from .answering import answering
 from .counters import counter
 from .evaluation import (
-    Budgets,
     Data,
     Jobs,
     NoColor,
@@ -19,6 +20,7 @@ from .evaluation import (
     Overhead,
     Seed,
     Tokenizer,
+    budgets,
     labelled_queries,
     processes,
     written,
@@ -35,7 +37,7 @@ __all__ = ["tune_command"]
 def tune_command(
     data: Data,
     *,
-    budget: Budgets = None,
+    budget: Annotated[list[int] | None, budgets(TUNING_BUDGETS)] = None,
     current: Annotated[
         str | None,
         typer.Option(
@@ -87,14 +89,13 @@ def tune_command(
     """
     with answering(plain=no_color):
         from packer.evaluation import tune  # slow, and no other command's
-        from packer.evaluation.tuning import BUDGETS
 
         sets = labelled_queries(data, counter(tokenizer))
         err = console(sys.stderr, plain=no_color)
         with counting(err, "Tuning") as told:
             found = tune(
                 sets,
-                budgets=budget or BUDGETS,
+                budgets=budget or TUNING_BUDGETS,
                 current=current,
                 candidates=candidate or None,
                 trials=trials,

@@ -1,5 +1,6 @@
 """Policies measured on labelled queries: which one packs the answer, and how sure that is.
 
+    budgets.py     those that are taken when none are given
     cases.py       labelled queries
     reading.py     files and tables -> labelled queries
     measures.py    what is measured of a pack
@@ -24,8 +25,9 @@ from typing import TYPE_CHECKING, Final
 from packer.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from .budgets import BUDGETS, TUNING_BUDGETS
     from .cases import Case, CaseSet, case
-    from .comparison import BUDGETS, evaluate
+    from .comparison import evaluate
     from .gains import Gain
     from .measures import MEASURES, TITLES
     from .reading import cases_from_table, read_cases
@@ -38,6 +40,7 @@ __all__ = [
     "MEAN_OF_SETS",
     "MEASURES",
     "TITLES",
+    "TUNING_BUDGETS",
     "Case",
     "CaseSet",
     "Cell",
@@ -55,10 +58,11 @@ __all__ = [
 ]
 
 _HOMES: Final = {
+    "BUDGETS": "budgets",
+    "TUNING_BUDGETS": "budgets",
     "Case": "cases",
     "CaseSet": "cases",
     "case": "cases",
-    "BUDGETS": "comparison",
     "evaluate": "comparison",
     "MEASURES": "measures",
     "TITLES": "measures",

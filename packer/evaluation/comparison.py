@@ -15,6 +15,7 @@ from packer.numbers import is_int
 from packer.tokens import CountTokens, approximate
 from strategies import parse
 
+from .budgets import BUDGETS
 from .cases import Case, CaseSet
 from .measures import MEASURES, tokens_to_reach
 from .resampling import bootstrap_means, holm, interval, sign_flip
@@ -22,7 +23,6 @@ from .results import MEAN_OF_SETS, Cell, Difference, Evaluation, Figure
 from .runs import Progress, Setting, outcomes
 
 __all__ = [
-    "BUDGETS",
     "Cases",
     "Policies",
     "case_sets",
@@ -31,8 +31,6 @@ __all__ = [
     "labelled",
     "setting_of",
 ]
-
-BUDGETS: Final = (256, 512, 1024, 2048, 4096)
 
 Cases: TypeAlias = CaseSet | Iterable[CaseSet] | Iterable[Case]
 Policies: TypeAlias = Mapping[str, Policy | str] | Iterable[Policy | str]

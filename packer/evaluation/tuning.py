@@ -22,6 +22,7 @@ from packer.numbers import is_int
 from packer.tokens import CountTokens
 from strategies import greedy
 
+from .budgets import TUNING_BUDGETS
 from .cases import Case
 from .comparison import Cases, case_sets, checked_workers, labelled, setting_of
 from .gains import Gain, gain_of, lower_bounds, mean_of_groups
@@ -31,8 +32,6 @@ from .search_space import FITTED, Fitted, Scored, grid
 from .tuned import Tuning
 
 __all__ = ["tune"]
-
-BUDGETS: Final = (512, 1024, 2048)
 
 FEWEST: Final = 10
 """Queries with evidence that tuning needs."""
@@ -44,7 +43,7 @@ CURRENT: Final = 0
 def tune(
     cases: Cases,
     *,
-    budgets: Iterable[int | Budget] = BUDGETS,
+    budgets: Iterable[int | Budget] = TUNING_BUDGETS,
     current: Policy | str | None = None,
     candidates: Iterable[Policy | str] | None = None,
     fitted: bool = True,
