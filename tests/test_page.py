@@ -426,7 +426,8 @@ def test_the_page_of_an_example() -> None:
         "redundant": [
             (
                 "copy",
-                f"like kept: similarity {similarity:.4f}, limit 0.6; the other has score 0.9",
+                f"like kept: similarity {similarity:.4f}, limit 0.6; the other has score 0.9; "
+                'has "30 days" where the other has "5 days"',
             )
         ],
         "budget": [("gift", "needs 23 more tokens")],
@@ -594,6 +595,8 @@ def test_near_duplicates_and_doubled_ids_are_related_from_both_ends() -> None:
     assert related(example()) == {
         ("copy", "redundant with", "kept"),
         ("kept", "stands for", "copy"),
+        ("copy", "conflicts with", "kept"),
+        ("kept", "conflicts with", "copy"),
         ("kept", "has the id of", "kept"),
     }
 
