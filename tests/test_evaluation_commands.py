@@ -1,6 +1,8 @@
 """`packer eval` and `packer tune`, as they are called."""
 
+import errno
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ from typer.testing import CliRunner
 
 from packer.command_line.app import app
 from packer.command_line.evaluation import processes
+from packer.command_line.writing import write_whole
 from packer.evaluation import BUDGETS, MEASURES, TUNING_BUDGETS
 from strategies import parse, recommended
 
@@ -66,6 +69,47 @@ def test_eval_writes_json_and_a_page(tmp_path: Path) -> None:
     assert len(read["queries"]["support"]["ids"]) == 20
     alone = run("eval", DATA, "-p", "density", "-b", "200", "--json", "-")
     assert json.loads(alone.stdout) == read
+
+
+def test_files_are_written_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {name: tmp_path / name for name in ("figures.json", "tuning.json", "policy.txt")}
+    for path in before.values():
+        path.write_text("as before", "utf-8")
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("pathlib.Path.replace", full)
+    eval_ = ("eval", DATA, "-p", "density", "-b", "200")
+    tune_ = ("tune", DATA, "-b", "400", "-p", "prefix", "--current", "greedy")
+    for call, option, name in (
+        (eval_, "--json", "figures.json"),
+        (tune_, "--json", "tuning.json"),
+        (tune_, "--output", "policy.txt"),
+    ):
+        done = run(*call, option, str(before[name]))
+        assert done.exit_code == 1
+        assert "cannot write: No space left on device" in done.stderr
+        assert done.stdout == ""
+    assert {path.read_text("utf-8") for path in tmp_path.iterdir()} == {"as before"}
+    assert sorted(tmp_path.iterdir()) == sorted(before.values())
+
+
+def test_a_link_stays_and_a_pipe_is_written_to(tmp_path: Path) -> None:
+    target, link, pipe = (tmp_path / name for name in ("target", "link", "pipe"))
+    target.write_text("old", "utf-8")
+    link.symlink_to(target)
+    write_whole(link, "new")
+    assert link.is_symlink()
+    assert target.read_text("utf-8") == "new"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_whole(pipe, "through")
+    assert os.read(reader, 99) == b"through"
+    os.close(reader)
+    assert pipe.is_fifo()
 
 
 def test_eval_compares_the_recommended_policy_when_none_is_named() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from packer import PackError
 from packer.evaluation import Case, CaseSet, case, tune
-from packer.evaluation.comparison import setting_of
+from packer.evaluation.evaluating import setting_of
 from packer.evaluation.gains import Gain, gain_of, lower_bounds, mean_of_groups
 from packer.evaluation.measures import evidence_recall
 from packer.evaluation.runs import outcomes

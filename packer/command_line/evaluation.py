@@ -11,14 +11,15 @@ from rich.table import Table
 from rich.text import Text
 
 from packer.evaluation.budgets import BUDGETS
+from packer.page.counted import number
 from packer.tokens import CountTokens
 
 from .answering import answering
 from .counters import counter
 from .faults import InputFault
 from .output import console, display, emit, visible
-from .pages import write_page
 from .progress import counting
+from .writing import write_whole
 
 if TYPE_CHECKING:
     from packer.evaluation import CaseSet
@@ -36,7 +37,6 @@ __all__ = [
     "eval_command",
     "labelled_queries",
     "processes",
-    "written",
 ]
 
 Data = Annotated[
@@ -142,7 +142,7 @@ def eval_command(
     """
     with answering(plain=no_color):
         from packer.evaluation import MEASURES, evaluate  # slow, and no other command's
-        from packer.evaluation.tables import checked_measure
+        from packer.evaluation.markdown import checked_measure
         from strategies import recommended
 
         for name in measure or ():
@@ -164,13 +164,13 @@ def eval_command(
                 progress=told,
             )
         if html is not None:
-            write_page(Path(html), found.html())
+            write_whole(Path(html), found.to_html())
         if json is not None:
             text = found.to_json(queries=True) + "\n"
             if json == "-":
                 emit(text)
                 return
-            written(json, text)
+            write_whole(Path(json), text)
         wanted = MEASURES if ALL in (measure or ()) else (measure or ["evidence"])
         out = console(sys.stdout, plain=no_color)
         display(out, _report(found, list(wanted), losses, out))
@@ -200,11 +200,6 @@ def processes(jobs: int, queries: int) -> int:
     return min(os.cpu_count() or 1, max(1, queries // 200))
 
 
-def written(path: str, text: str) -> None:
-    """Write a text to a file as UTF-8."""
-    Path(path).write_text(text, encoding="utf-8")
-
-
 # -- tables ---------------------------------------------------------------------------------
 
 
@@ -226,7 +221,7 @@ def _table(found: "Evaluation", name: str, measure: str, *, wide: bool) -> list[
     from packer.evaluation import TITLES
 
     count = len(found.queries.get(name, ()))
-    queries = f", {count:,} quer{'y' if count == 1 else 'ies'}" if count else ""
+    queries = f", {number(count, 'query', 'queries')}" if count else ""
     title = Text(f"{TITLES[measure]}: {visible(name)}{queries}", "bold")
     table = Table(box=None, pad_edge=False)
     table.add_column("policy", overflow="fold", max_width=40)
@@ -246,7 +241,7 @@ def _table(found: "Evaluation", name: str, measure: str, *, wide: bool) -> list[
 
 
 def _shown(cell: "Cell", measure: str, *, wide: bool) -> Text:
-    from packer.evaluation.tables import brief
+    from packer.evaluation.markdown import brief
 
     figure, difference, mark = brief(cell, measure)
     text = Text(figure)
@@ -270,7 +265,7 @@ def _losses(found: "Evaluation", policy: str, most: int) -> list[RenderableType]
         changed = [c for c in found.changes(policy, budget) if c.value < c.baseline]
         if not changed:
             continue
-        count = f"{len(changed):,} quer{'y' if len(changed) == 1 else 'ies'}"
+        count = number(len(changed), "query", "queries")
         head = f"{visible(policy)} at {budget:,} loses evidence on {count}:"
         parts += [Text(), Text(head, "bold")]
         parts += [

@@ -6,9 +6,9 @@
     measures.py    what is measured of a pack
     runs.py        policies x queries x budgets -> measures
     resampling.py  bootstrap intervals, sign-flip p-values, Holm
-    comparison.py  `evaluate`
+    evaluating.py  `evaluate`
     results.py     `Evaluation`, what it found
-    tables.py      an evaluation as Markdown
+    markdown.py    an evaluation as Markdown
     page.py        an evaluation as one HTML page
     curves.py      the curves on it
     page.css       its style, beside that of every page
@@ -27,11 +27,11 @@ from packer.lazy_names import lazy_names
 if TYPE_CHECKING:
     from .budgets import BUDGETS, TUNING_BUDGETS
     from .cases import Case, CaseSet, case
-    from .comparison import evaluate
+    from .evaluating import evaluate
     from .gains import Gain
     from .measures import MEASURES, TITLES
     from .reading import cases_from_table, read_cases
-    from .results import MEAN_OF_SETS, Cell, Change, Difference, Evaluation, Figure
+    from .results import MEAN_OF_SETS, Cell, Change, Contrast, Evaluation, Figure
     from .tuned import Tuning
     from .tuning import tune
 
@@ -45,7 +45,7 @@ __all__ = [
     "CaseSet",
     "Cell",
     "Change",
-    "Difference",
+    "Contrast",
     "Evaluation",
     "Figure",
     "Gain",
@@ -63,7 +63,7 @@ _HOMES: Final = {
     "Case": "cases",
     "CaseSet": "cases",
     "case": "cases",
-    "evaluate": "comparison",
+    "evaluate": "evaluating",
     "MEASURES": "measures",
     "TITLES": "measures",
     "cases_from_table": "reading",
@@ -71,7 +71,7 @@ _HOMES: Final = {
     "MEAN_OF_SETS": "results",
     "Cell": "results",
     "Change": "results",
-    "Difference": "results",
+    "Contrast": "results",
     "Evaluation": "results",
     "Figure": "results",
     "Gain": "gains",

@@ -12,6 +12,7 @@ from packer.arrays import Bools, Ints, Vectors, frozen, sealed
 from packer.errors import InvalidParameter, PackError, shown
 from packer.intake import OnInvalid
 from packer.numbers import is_int
+from packer.page.counted import number
 from packer.pool import Pool
 from packer.records import Chunk
 from packer.tokens import CountTokens, approximate
@@ -158,7 +159,7 @@ class CaseSet:
         return iter(self.cases)
 
     def __repr__(self) -> str:
-        return f"CaseSet({self.name!r}, {len(self):,} quer{'y' if len(self) == 1 else 'ies'})"
+        return f"CaseSet({self.name!r}, {number(len(self), 'query', 'queries')})"
 
     def only(self, rows: Sequence[int] | Ints) -> "CaseSet":
         """The set of these cases alone, in this order."""

@@ -7,9 +7,9 @@ from packer.page.document import document
 from packer.page.markup import Html, element, plain, prose
 
 from .curves import curves, line
+from .markdown import brief
 from .measures import MEASURES, TITLES
 from .results import Evaluation
-from .tables import brief
 
 __all__ = ["page"]
 

@@ -19,7 +19,7 @@ from .budgets import BUDGETS
 from .cases import Case, CaseSet
 from .measures import MEASURES, tokens_to_reach
 from .resampling import bootstrap_means, holm, interval, sign_flip
-from .results import MEAN_OF_SETS, Cell, Difference, Evaluation, Figure
+from .results import MEAN_OF_SETS, Cell, Contrast, Evaluation, Figure
 from .runs import Progress, Setting, outcomes
 
 __all__ = [
@@ -203,13 +203,13 @@ def _compared(
     at = labels.index(base)
     shape = (len(sets) + 1, len(labels), len(budgets))
     figures: dict[str, list[Figure | None]] = {}
-    differences: dict[str, list[Difference | None]] = {}
+    differences: dict[str, list[Contrast | None]] = {}
     for number, measure in enumerate(MEASURES):
         columns = _columns([part[..., number] for part in values], at, (seed, number), resamples)
         figures[measure] = [Figure(*row[:3]) if not np.isnan(row[0]) else None for row in columns]
         corrected = holm(columns[:, 6])
         differences[measure] = [
-            Difference(row[3], row[4], row[5], _known(row[6]), _known(adjusted))
+            Contrast(row[3], row[4], row[5], _known(row[6]), _known(adjusted))
             if not np.isnan(row[3])
             else None
             for row, adjusted in zip(columns, corrected.tolist(), strict=True)
