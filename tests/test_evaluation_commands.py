@@ -3,6 +3,8 @@
 import errno
 import json
 import os
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +175,25 @@ def test_tune_prints_a_policy_and_reports_beside_it(tmp_path: Path) -> None:
     assert "3 policies, 19 queries with evidence, each held back in 4 rounds" in done.stderr
     assert "what choosing gains on queries that were held back" in done.stderr
     assert read["verdict"] in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    re.findall(
+        r"```sh\n(packer .*?)```\n\n```text\n(.*?)```",
+        (ROOT / "docs" / "evaluation.md").read_text("utf-8"),
+        re.DOTALL,
+    ),
+    ids=["eval", "tune"],
+)
+def test_the_commands_in_the_documentation_print_what_it_says(
+    call: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    done = run(*shlex.split(call.replace("\\\n", " "))[1:], columns=98)
+    assert done.exit_code == 0
+    lines = [line.rstrip() for line in done.stdout.splitlines()]
+    assert lines == told.splitlines()
 
 
 def test_tune_searches_the_grid_and_can_be_quiet() -> None:
