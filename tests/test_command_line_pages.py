@@ -157,6 +157,11 @@ def test_pack_and_explain_show_the_bar_on_a_terminal(tmp_path: Path, small: str)
 # -- side by side ---------------------------------------------------------------------------
 
 
+def test_a_comparison_counts_one_chunk_as_one(small: str) -> None:
+    lines = run("compare", small, "-b", "51", "-p", "top(1)|greedy", "-p", "greedy").stdout
+    assert "\n1 chunk, 51 of 51 tokens, total score 1, 0 in here alone\n" in lines
+
+
 def test_compare_shows_policies_side_by_side_within_eighty_columns(small: str) -> None:
     found = run("compare", small, "-b", "53", "-p", "greedy", "-p", "knapsack")
     assert found.exit_code == 0
@@ -169,7 +174,7 @@ def test_compare_shows_policies_side_by_side_within_eighty_columns(small: str) -
         "3 chunks, 53 of 53 tokens, total score 1.9, 2 in here alone\n"
         f"0{'━' * 38}1{'━' * 38}2━\n"
         "\n"
-        "In all: 1\n"
+        "In both: 1\n"
         "id   score tokens A    B\n"
         "tiny   0.1      1 at 1 at 2\n"
         "\n"

@@ -1,8 +1,6 @@
 """Packed chunks back to the objects that they were made from, and the report as plain values."""
 
-import math
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import Any, Final
 
 import attrs
@@ -10,6 +8,7 @@ import attrs
 from packer.algebra import Policy
 from packer.errors import MissingEmbeddings
 from packer.facade import Packer
+from packer.plain import plain
 from packer.records import Chunk, Metadata, Packed, PackedChunk, Report
 from strategies import parse
 
@@ -105,16 +104,8 @@ def note(chunk: PackedChunk, report: dict[str, Any] | None = None) -> dict[str, 
 
 def _plain(record: "attrs.AttrsInstance") -> dict[str, Any]:
     names = (field.name for field in attrs.fields(type(record)))
-    return {name: _json(getattr(record, name)) for name in names if name not in _KNOWN}
+    return {name: plain(getattr(record, name)) for name in names if name not in _KNOWN}
 
 
 _KNOWN: Final = frozenset({"content", "metadata"})
 """What the caller has already."""
-
-
-def _json(value: Any) -> Any:
-    if isinstance(value, StrEnum):
-        return value.value
-    if isinstance(value, tuple):
-        return list(value)
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -5,8 +5,9 @@ from typing import Final, final
 
 import attrs
 
+from packer.counted import number
+
 from .cast import Cast
-from .counted import number
 from .markup import Html, element, joined, prose
 from .scale import Scale
 
