@@ -146,6 +146,15 @@ def test_evidence_is_counted_by_groups_that_retrieval_found() -> None:
         ("The tabbycat", ["tabby"], True),
         ("anything", [""], False),
         ("Größe: 35 cm", ["35 CM"], True),
+        ("Größe", ["röß"], False),
+        ("首都は東京です。", ["東京"], True),
+        ("首都は京都です。", ["東京"], False),
+        ("彼は35歳です。", ["35"], True),
+        ("彼は135歳です。", ["35"], False),
+        ("ประเทศไทยสวย", ["ไทย"], True),
+        ("수도는 서울입니다", ["서울"], True),
+        ("東京tower", ["東京"], True),
+        ("東京towers", ["京tow"], False),
     ],
 )
 def test_an_answer_of_up_to_four_characters_is_a_word(
