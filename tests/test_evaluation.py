@@ -316,6 +316,19 @@ def test_changes_name_the_queries_that_lose_first(found: Evaluation) -> None:
     assert found.changes("greedy", 100) == []
 
 
+@pytest.mark.parametrize("baseline", [None, "greedy", greedy])
+def test_no_other_policy_goes_by_the_text_of_the_baseline(baseline: Any) -> None:
+    named = {"greedy": "lexical() | greedy"}
+    options: Any = {} if baseline is None else {"baseline": baseline}
+    with pytest.raises(PackError) as caught:
+        evaluate(by_hand(), named, budgets=[40], resamples=10, **options)
+    assert caught.value.code == "INVALID_PARAMETER"
+    assert caught.value.message == (
+        "policies calls 'lexical(1.0) | greedy' by the name 'greedy', which is the text of the "
+        "baseline; give it another name"
+    )
+
+
 def test_a_baseline_may_be_a_name_a_text_or_another_policy() -> None:
     named = {"mine": "density", "theirs": "prefix"}
     by_name = evaluate(by_hand(), named, budgets=[40], baseline="theirs", resamples=10)
