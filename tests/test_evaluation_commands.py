@@ -140,6 +140,13 @@ def test_eval_tells_what_is_wrong(arguments: list[str], message: str) -> None:
     assert done.stdout == ""
 
 
+@pytest.mark.parametrize("command", ["eval", "tune"])
+def test_a_seed_below_0_is_refused(command: str) -> None:
+    done = run(command, DATA, "--seed", "-1", columns=200)
+    assert done.exit_code == 2
+    assert "Invalid value for '--seed'" in done.stderr
+
+
 def test_the_help_says_what_is_so() -> None:
     shown = run("eval", "--help", columns=200).stdout
     assert f"({', '.join(map(str, BUDGETS))})" in shown

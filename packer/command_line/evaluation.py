@@ -58,7 +58,9 @@ Now = Annotated[
     str | None,
     typer.Option(metavar="ISO", help="The moment from which ages count; the clock if not given."),
 ]
-Seed = Annotated[int, typer.Option(help="Of the random numbers; the same gives the same figures.")]
+Seed = Annotated[
+    int, typer.Option(min=0, help="Of the random numbers; the same gives the same figures.")
+]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 for one a core.")]
 NoColor = Annotated[
     bool, typer.Option("--no-color", help="Plain text; NO_COLOR in the environment does the same.")
