@@ -125,6 +125,8 @@ def test_eval_compares_the_recommended_policy_when_none_is_named() -> None:
     ("arguments", "message"),
     [
         (["nowhere.jsonl"], "cannot read nowhere.jsonl: No such file or directory"),
+        (["."], "cannot read .: Is a directory"),
+        (["/"], "cannot read /: Is a directory"),
         ([DATA, "-p", "mmr"], "mmr is called; write mmr()"),
         ([DATA, "-b", "0"], "budget"),
         ([DATA, "-m", "recall"], "measure is 'recall'; give one of evidence"),
