@@ -388,6 +388,23 @@ def test_polars_frames_give_their_rows() -> None:
     assert len(cases_from_table(Frame())) == 2
 
 
+def test_a_query_id_of_none_is_none() -> None:
+    assert case({**RECORD, "query_id": None}, number=3).id == "3"
+    assert case({**RECORD, "query_id": 0}, number=3).id == "0"
+
+
+def test_what_no_policy_packs_is_out_of_reach() -> None:
+    chunks = [
+        {"id": "blank", "content": " ", "score": 0.9},
+        {"id": "b", "content": "It is red.", "score": 0.4},
+        {"id": "b", "content": "We pay.", "score": 0.3},
+    ]
+    found = case({**RECORD, "evidence": ["blank", "b"], "candidates": chunks})
+    assert [g.tolist() for g in found.groups] == [[1]]
+    assert found.unreachable == 1
+    assert found.holds.tolist() == [False, False, False]
+
+
 def test_candidates_may_be_chunks() -> None:
     found = case({**RECORD, "candidates": [Chunk("We pay.", 0.9, id="a")]})
     assert [g.tolist() for g in found.groups] == [[0]]
