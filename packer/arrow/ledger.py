@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 
 from packer.arrays import Ints
 from packer.columns import Cut
-from packer.outcome import detail
+from packer.outcome import detail, warnings
 from packer.pool import Pool
-from packer.records import Optimality, Reason, Warning
+from packer.records import Conflict, Optimality, Reason, Warning
 from packer.rendering import Rendered
 from packer.selection import Layout
 
@@ -45,7 +45,8 @@ class Picked:
 class Excluded:
     """Candidates that are out, as `Picked`; `details` is an array of texts or a list of them.
 
-    `near` int64[c] is the place of the near-duplicate, -1 where there is none.
+    `near` int64[c] is the place of the near-duplicate, -1 where there is none.  `conflicts`: those
+    that differ from it in a fact, each with its row.
     """
 
     rows: Ints
@@ -56,6 +57,7 @@ class Excluded:
     details: Any
     near: Ints | None = None
     similarity: Any = None
+    conflicts: Sequence[tuple[int, Conflict]] = ()
 
 
 @final
@@ -119,7 +121,7 @@ class Ledger:
         self._picked.append(picked)
         self._excluded.extend(excluded)
         self._used[row] = used
-        self.warn(row, pool.warnings)
+        self.warn(row, warnings(pool))
         self.judge(row, layout.selection.optimality)
         if rendered is not None:
             self._texts[row] = rendered.text
