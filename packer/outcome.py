@@ -37,6 +37,7 @@ __all__ = [
     "detail",
     "differing",
     "diversity",
+    "new_tokens",
     "packed",
     "position_quality",
     "warnings",
@@ -207,7 +208,7 @@ def differing(differences: Sequence[Difference], kept: str = "the other") -> str
 def _packed_chunks(layout: Layout) -> tuple[PackedChunk, ...]:
     table = layout.pool.candidates
     merged = _merged(layout.pool)
-    new = _new_tokens(layout)
+    new = new_tokens(layout)
     return tuple(
         PackedChunk(
             id=table.id(row),
@@ -224,7 +225,7 @@ def _packed_chunks(layout: Layout) -> tuple[PackedChunk, ...]:
     )
 
 
-def _new_tokens(layout: Layout) -> dict[int, int] | None:
+def new_tokens(layout: Layout) -> dict[int, int] | None:
     """For each row of the table that is shown the tokens that were new when it was chosen."""
     pool, selection = layout.pool, layout.selection
     if not pool.overlapping:

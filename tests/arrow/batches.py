@@ -215,6 +215,7 @@ def _row(packed: Packed, *, templated: bool) -> dict[str, Any]:
                 "score": chunk.score,
                 "tokens": chunk.tokens,
                 "original_tokens": chunk.original_tokens,
+                "new_tokens": chunk.new_tokens,
                 "content": chunk.content,
             }
             for chunk in packed
