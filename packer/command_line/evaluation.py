@@ -10,8 +10,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from packer.counted import number
 from packer.evaluation.budgets import BUDGETS
-from packer.page.counted import number
 from packer.tokens import CountTokens
 
 from .answering import answering

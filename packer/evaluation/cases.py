@@ -9,10 +9,10 @@ import attrs
 import numpy as np
 
 from packer.arrays import Bools, Ints, Vectors, frozen, sealed
+from packer.counted import number
 from packer.errors import InvalidParameter, PackError, shown
 from packer.intake import OnInvalid
 from packer.numbers import is_int
-from packer.page.counted import number
 from packer.pool import Pool
 from packer.records import Chunk
 from packer.tokens import CountTokens, approximate
