@@ -427,8 +427,10 @@ def test_the_page_of_an_example() -> None:
         "redundant": [
             (
                 "copy",
-                f"like kept: similarity {similarity:.4f}, limit 0.6; the other has score 0.9; has "
-                + '"30 days" where the other has "5 days"',
+                (
+                    f"like kept: similarity {similarity:.4f}, limit 0.6; the other has score 0.9; "
+                    'has "30 days" where the other has "5 days"'
+                ),
             )
         ],
         "budget": [("gift", "needs 23 more tokens")],
