@@ -39,7 +39,7 @@ bounds: $(VENV)/installed
 
 # Kernels as Python: their lines count, and a debugger would see them.
 coverage: $(VENV)/installed
-	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q --cov --cov-report=term
+	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q tests packer strategies --cov --cov-report=term
 
 # The HTML pages in Debian's Chromium; how they look is kept in build/screenshots.
 test-browser: $(VENV)/browser

@@ -29,8 +29,8 @@ from packer.evaluation import (
     read_cases,
     tune,
 )
+from packer.evaluation.markdown import grid
 from packer.evaluation.runs import Progress
-from packer.evaluation.tables import grid
 from packer.tokens import CountTokens
 from strategies import from_options, greedy, knapsack, recommended
 

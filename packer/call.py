@@ -40,16 +40,22 @@ class Call:
         room = max(limit - self.fixed + self.between, 0)
         return attrs.evolve(self, limit=limit, budget=room)
 
-    def at(self, now: dt.datetime) -> "Call":
-        """The same call at a moment; its own `now` comes first."""
-        if self.now is not None:
+    def at(self, moment: dt.datetime, query: Any = None, now: Any = None) -> "Call":
+        """The same call at a moment, for a request with its own `query` or `now`.
+
+        What the request says comes first, then what the call says, then the moment; header,
+        footer and separator are not counted again.
+
+        Raises INVALID_PARAMETER or INVALID_TIMESTAMP.
+        """
+        if query is None and now is None and self.now is not None:
             return self
         return Call(
             budget=self.budget,
             overhead=self.overhead,
             count_tokens=self.count_tokens,
-            query=self.query,
-            now=now,
+            query=self.query if query is None else _words(query),
+            now=_moment(now) or self.now or moment,
             limit=self.limit,
             fixed=self.fixed,
             between=self.between,
@@ -76,9 +82,6 @@ def checked_call(
     if not callable(count_tokens):
         message = f"count_tokens is {shown(count_tokens)}; give a function from text to an int"
         raise InvalidCounter(message, details={"count_tokens": count_tokens})
-    if query is not None and not isinstance(query, str):
-        message = f"query is {shown(query)}; give the request's words as text, or None"
-        raise InvalidParameter(message, details={"query": query})
     if template is not None and not isinstance(template, Template):
         message = f"template is {shown(template)}; give a Template, as in Template('{{content}}')"
         raise InvalidParameter(message, details={"template": template})
@@ -92,7 +95,7 @@ def checked_call(
         budget=limit,
         overhead=int(overhead),
         count_tokens=count_tokens,
-        query=query,
+        query=None if query is None else _words(query),
         now=_moment(now),
         limit=limit,
         fixed=fixed,
@@ -100,6 +103,13 @@ def checked_call(
         template=template,
     )
     return call if template is None else call.within(limit)
+
+
+def _words(query: Any) -> str:
+    if isinstance(query, str):
+        return query
+    message = f"query is {shown(query)}; give the request's words as text, or None"
+    raise InvalidParameter(message, details={"query": query})
 
 
 def _moment(now: Any) -> dt.datetime | None:

@@ -153,12 +153,12 @@ class Packer:
         """Pack these chunks; `query` and `now` of this request come before the configured ones."""
         started = time.perf_counter()
         moment = dt.datetime.now(dt.UTC)
-        call = self._call_at(moment, query, now)
+        call = self._call.at(moment, query, now)
         return self._packed(Pool.of_chunks(chunks, call, self.on_invalid), started, moment)
 
     def pool(self, chunks: Iterable[ChunkLike], *, query: str | None, now: dt.datetime) -> Pool:
         """These chunks, checked, counted and charged once, for `pack_within`."""
-        return Pool.of_chunks(chunks, self._call_at(now, query, now), self.on_invalid)
+        return Pool.of_chunks(chunks, self._call.at(now, query, now), self.on_invalid)
 
     def pack_within(self, pool: Pool, limit: int, moment: dt.datetime) -> Packed:
         """Pack a pool that `pool` made within another budget than the configured one.
@@ -222,7 +222,7 @@ class Packer:
         if not isinstance(pool, Pool):
             message = f"select takes a Pool, not {shown(pool)}; make one by Pool.from_arrays"
             raise InvalidParameter(message, details={"value": pool})
-        call = self._call_at(dt.datetime.now(dt.UTC), query, now)
+        call = self._call.at(dt.datetime.now(dt.UTC), query, now)
         return self._run(pool.with_call(call))[0]
 
     def run(self, pool: Pool) -> tuple[Layout, Rendered | None]:
@@ -232,18 +232,6 @@ class Packer:
         """
         layout, rendered, _ = self._run(pool)
         return layout, rendered
-
-    def _call_at(self, moment: dt.datetime, query: str | None, now: object) -> Call:
-        if query is None and now is None:
-            return self._call.at(moment)
-        return checked_call(
-            self.budget,
-            self.overhead,
-            self.count_tokens,
-            self.query if query is None else query,
-            next(given for given in (now, self._call.now, moment) if given is not None),
-            self.template,
-        )
 
     def _run(
         self, pool: Pool, begun: "_Begun | None" = None

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import kernels
 from .arrays import Floats, Ints, best_first, frozen, sealed
-from .conflicts import conflict
+from .infeasible import conflict
 from .pool import Pool
 from .rulebook import Rulebook, rulebook
 from .rules import Overlap

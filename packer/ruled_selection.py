@@ -7,8 +7,8 @@ import attrs
 import numpy as np
 
 from .arrays import Floats, Ints, best_first
-from .conflicts import conflict
 from .growing import Growing, filled, grown
+from .infeasible import conflict
 from .pool import Pool
 from .quotas import keys_of, over
 from .rulebook import Rulebook, rulebook

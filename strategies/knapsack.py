@@ -10,9 +10,9 @@ import numpy as np
 from packer import kernels
 from packer.algebra import Selector
 from packer.arrays import Bools, Floats, Ints, best_first, sealed
-from packer.conflicts import conflict
 from packer.errors import Infeasible, OverBudget
 from packer.growing import Growing, Values
+from packer.infeasible import conflict
 from packer.pool import Pool
 from packer.records import Optimality
 from packer.rulebook import Rulebook, rulebook

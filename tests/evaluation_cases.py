@@ -35,6 +35,20 @@ def records(draw: st.DrawFn, *, embedded: bool | None = None) -> dict[str, Any]:
     }
 
 
+def words(text: str) -> int:
+    """A counter that goes to other processes: words."""
+    return len(text.split())
+
+
+def shortened() -> dict[str, Any]:
+    """A query with four chunks of 20 sentences of 10 words each, without token counts."""
+    sentences = [f"Fact{at} {'word ' * 8}ends{at}." for at in range(20)]
+    chunks = [
+        {"id": f"c{at}", "content": " ".join(sentences), "score": 0.9 - at / 10} for at in range(4)
+    ]
+    return {"query": "which?", "evidence": ["c0"], "candidates": chunks}
+
+
 def by_hand() -> list[CaseSet]:
     """Two sets in which `density` and `greedy` go different ways."""
 

@@ -1,6 +1,9 @@
 """What is measured of packs, how sure it is, and what an evaluation says."""
 
+import base64
 import datetime as dt
+import hashlib
+import html
 import html.parser
 import json
 import pickle
@@ -15,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from packer import Packer, PackError, Pool, Selection, Selector
+from packer import Packer, PackError, Pool, Selection, Selector, pack
 from packer.evaluation import (
     MEASURES,
     Case,
@@ -25,13 +28,13 @@ from packer.evaluation import (
     evaluate,
 )
 from packer.evaluation.cases import holds_answer
-from packer.evaluation.comparison import case_sets, labelled, setting_of
+from packer.evaluation.evaluating import case_sets, labelled, setting_of
 from packer.evaluation.measures import measured, tokens_to_reach
 from packer.evaluation.resampling import bootstrap_means, holm, interval, sign_flip
 from packer.evaluation.runs import layouts, outcomes
 from strategies import custom, greedy, parse
 
-from .evaluation_cases import by_hand, records
+from .evaluation_cases import by_hand, records, shortened, words
 
 POLICIES = (
     "greedy",
@@ -277,6 +280,24 @@ def test_the_same_seed_gives_the_same_and_others_do_not_matter(found: Evaluation
         assert attrs.evolve(mine, adjusted=None) == attrs.evolve(theirs, adjusted=None)
 
 
+def test_a_cell_is_found_without_a_search(found: Evaluation) -> None:
+    class Searched(tuple):  # type: ignore[type-arg]
+        __slots__ = ()
+        times = 0
+
+        def __iter__(self) -> Any:
+            Searched.times += 1
+            return super().__iter__()
+
+    again = attrs.evolve(found, cells=Searched(found.cells))
+    once = Searched.times
+    asked = [again.cell(cell.set, cell.policy, cell.budget) for cell in found.cells]
+    assert asked == list(found.cells)
+    assert Searched.times <= once
+    assert again.cell("faq", "density", 100) is found.cell("faq", found.policies["density"], 100)
+    assert pickle.loads(pickle.dumps(found)) == found
+
+
 def test_changes_name_the_queries_that_lose_first(found: Evaluation) -> None:
     changes = found.changes("density", 100)
     assert len(changes) == 24
@@ -328,7 +349,7 @@ def test_evidence_that_retrieval_missed_is_told() -> None:
     assert found.evidence == {"some": (1, 2), "all": (12, 0)}
     told = "Evidence that retrieval missed, which does not count: some 2 of 3."
     assert found.missed == told
-    assert told in found.html()
+    assert told in found.to_html()
     assert found.to_dict()["evidence"]["some"] == {"found": 1, "missed": 2}
     assert evaluate(by_hand(), ["greedy"], budgets=[10], resamples=9).missed == ""
 
@@ -349,13 +370,41 @@ def test_processes_find_the_same() -> None:
     assert here == there
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_stages_write_anew_is_counted_as_the_case_was(workers: int) -> None:
+    record, policy = shortened(), parse("shrink(0.5) | greedy")
+    packed = pack(
+        record["candidates"], policy, budget=400, count_tokens=words, query=record["query"]
+    )
+    assert packed.report.tokens_used == 400  # four halves of 200 words; by characters each is 1,250
+    cases = [case(record, count_tokens=words)] * 2
+    found = evaluate(cases, [policy], budgets=[400], resamples=9, workers=workers)
+    assert found.cells[1].figure("utilization").value == 1.0
+    assert found.cells[1].figure("evidence").value == 1.0
+
+
+def test_a_counter_may_be_given_in_place_of_the_cases_own() -> None:
+    asked = case(shortened(), count_tokens=words)
+    counted = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return words(text)
+
+    evaluate([asked], ["greedy"], budgets=[400], count_tokens=count, resamples=9)
+    assert counted == []
+    evaluate([asked], ["shrink(0.5) | greedy"], budgets=[400], count_tokens=count, resamples=9)
+    assert set(map(words, counted)) >= {10, 100}
+
+
 @given(records())
 def test_a_case_survives_the_way_to_another_process(record: dict[str, Any]) -> None:
     record["candidates"].append(dict(record["candidates"][0]))  # a repeated id is set aside
-    asked = case(record)
+    asked = case(record, count_tokens=words)
     again: Case = pickle.loads(pickle.dumps(asked))
     assert again.pool.table_rows.tolist() == asked.pool.table_rows.tolist()
     assert [g.tolist() for g in again.groups] == [g.tolist() for g in asked.groups]
+    assert again.count_tokens is words
     setting = setting_of([30], 0, "2026-01-01")
     one, other = (outcomes([c], [parse("density")], setting) for c in (asked, again))
     np.testing.assert_array_equal(one, other)
@@ -416,7 +465,11 @@ def test_a_selector_over_the_budget_is_found_out() -> None:
         ({"workers": 0}, "workers is 0"),
         ({"now": "tomorrow"}, "now is 'tomorrow'"),
         ({"policies": [custom(lambda chunks, context: chunks)], "workers": 2}, "workers=1"),
-        ({"count_tokens": lambda _: 1, "workers": 2}, "workers=1"),
+        ({"count_tokens": lambda _: 1, "workers": 2}, "the token counter <lambda> cannot go to"),
+        (
+            {"cases": [case(shortened(), count_tokens=lambda _: 1)] * 2, "workers": 2},
+            "the token counter <lambda> cannot go to another process",
+        ),
         ({"count_tokens": 3}, "count_tokens is 3"),
     ],
 )
@@ -469,6 +522,12 @@ def test_json_has_every_figure(found: Evaluation) -> None:
     assert "queries" not in found.to_dict()
 
 
+def test_json_takes_what_no_encoding_does() -> None:
+    sets = [CaseSet("\ud800", by_hand()[0].cases)]
+    text = evaluate(sets, ["density"], budgets=[40], resamples=9).to_json()
+    assert list(json.loads(text.encode())["sets"]) == ["\ud800"]
+
+
 def test_the_table_is_markdown(found: Evaluation) -> None:
     lines = found.table().splitlines()
     assert lines[0] == "**evidence recall, faq** (12 queries)"
@@ -510,7 +569,7 @@ class Reader(html.parser.HTMLParser):
 
 def test_the_page_is_whole_and_needs_nothing_else(found: Evaluation) -> None:
     reader = Reader()
-    reader.feed(found.html("Refunds"))
+    reader.feed(found.to_html("Refunds"))
     reader.close()
     assert reader.open == []
     assert reader.addresses == []
@@ -518,9 +577,38 @@ def test_the_page_is_whole_and_needs_nothing_else(found: Evaluation) -> None:
     # three sets for each measure that there is, and a line for each policy in the legend
     assert reader.tags.count("svg") == 3 * 4 + 3
     assert reader.tags.count("table") == 3 * 4
-    assert "http" not in found.html()
-    assert "prefers-color-scheme:dark" in found.html()
-    assert found._repr_html_() in found.html()
+    assert "//" not in found.to_html()
+    assert "prefers-color-scheme: dark" in found.to_html()
+    assert html.escape(found.to_html()) in found._repr_html_()
+
+
+def test_the_page_forbids_all_but_its_own_style(found: Evaluation) -> None:
+    page = found.to_html()
+    (rules,) = re.findall("<style>(.*?)</style>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(rules.encode()).digest()).decode()
+    (policy,) = re.findall('http-equiv="Content-Security-Policy" content="(.*?)"', page)
+    told = html.unescape(policy)
+    assert f"default-src 'none'; style-src 'sha256-{digest}'; " in told
+    assert " style=" not in page  # the policy would ignore it
+    switches = re.findall(r"#show-(\d+):not\(:checked\)\) \.p(\d+) ", rules)
+    assert switches == [("0", "0"), ("1", "1"), ("2", "2")]
+
+
+def test_what_a_name_hides_is_written_out_on_the_page() -> None:
+    hidden = "a\u202eb\x1b"
+    sets = [CaseSet(hidden, by_hand()[0].cases)]
+    page = evaluate(sets, {hidden: "density"}, budgets=[40], resamples=9).to_html(hidden)
+    assert not set("\u202e\x1b") & set(page)
+    assert page.count('<span class="control" title="U+202E">') >= 4  # heading, legend, table, set
+    assert "<title>a\\u202eb\\x1b</title>" in page
+
+
+def test_a_page_of_one_query_says_so() -> None:
+    sets = [CaseSet("faq", by_hand()[0].cases[:1])]
+    page = evaluate(sets, ["density"], budgets=[40], resamples=1).to_html()
+    assert "1 query in 1 set; baseline <code>greedy</code>; 1 resample, seed 0." in page
+    assert '<span class="empty">1 query</span>' in page
+    assert "1 queries" not in page
 
 
 def test_names_cannot_break_out_of_the_page() -> None:
@@ -528,7 +616,7 @@ def test_names_cannot_break_out_of_the_page() -> None:
     sets = [CaseSet(evil, by_hand()[0].cases)]
     found = evaluate(sets, {evil: "density"}, budgets=[40], baseline="greedy", resamples=9)
     reader = Reader()
-    reader.feed(found.html(evil))
+    reader.feed(found.to_html(evil))
     assert "script" not in reader.tags
     assert reader.open == []
 

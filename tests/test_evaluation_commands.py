@@ -1,6 +1,10 @@
 """`packer eval` and `packer tune`, as they are called."""
 
+import errno
 import json
+import os
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +13,8 @@ from typer.testing import CliRunner
 
 from packer.command_line.app import app
 from packer.command_line.evaluation import processes
-from packer.evaluation import BUDGETS, MEASURES, tuning
+from packer.command_line.writing import write_whole
+from packer.evaluation import BUDGETS, MEASURES, TUNING_BUDGETS
 from strategies import parse, recommended
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -60,12 +65,53 @@ def test_eval_writes_json_and_a_page(tmp_path: Path) -> None:
         "eval", DATA, "-p", "density", "-b", "200", "--json", str(figures), "--html", str(page)
     )
     assert done.exit_code == 0
-    assert page.read_text("utf-8").startswith("<!doctype html>")
+    assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
     read = json.loads(figures.read_text("utf-8"))
     assert read["policies"] == {"greedy": "greedy", "density": "density"}
     assert len(read["queries"]["support"]["ids"]) == 20
     alone = run("eval", DATA, "-p", "density", "-b", "200", "--json", "-")
     assert json.loads(alone.stdout) == read
+
+
+def test_files_are_written_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {name: tmp_path / name for name in ("figures.json", "tuning.json", "policy.txt")}
+    for path in before.values():
+        path.write_text("as before", "utf-8")
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("pathlib.Path.replace", full)
+    eval_ = ("eval", DATA, "-p", "density", "-b", "200")
+    tune_ = ("tune", DATA, "-b", "400", "-p", "prefix", "--current", "greedy")
+    for call, option, name in (
+        (eval_, "--json", "figures.json"),
+        (tune_, "--json", "tuning.json"),
+        (tune_, "--output", "policy.txt"),
+    ):
+        done = run(*call, option, str(before[name]))
+        assert done.exit_code == 1
+        assert "cannot write: No space left on device" in done.stderr
+        assert done.stdout == ""
+    assert {path.read_text("utf-8") for path in tmp_path.iterdir()} == {"as before"}
+    assert sorted(tmp_path.iterdir()) == sorted(before.values())
+
+
+def test_a_link_stays_and_a_pipe_is_written_to(tmp_path: Path) -> None:
+    target, link, pipe = (tmp_path / name for name in ("target", "link", "pipe"))
+    target.write_text("old", "utf-8")
+    link.symlink_to(target)
+    write_whole(link, "new")
+    assert link.is_symlink()
+    assert target.read_text("utf-8") == "new"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_whole(pipe, "through")
+    assert os.read(reader, 99) == b"through"
+    os.close(reader)
+    assert pipe.is_fifo()
 
 
 def test_eval_compares_the_recommended_policy_when_none_is_named() -> None:
@@ -96,8 +142,11 @@ def test_eval_tells_what_is_wrong(arguments: list[str], message: str) -> None:
 
 def test_the_help_says_what_is_so() -> None:
     shown = run("eval", "--help", columns=200).stdout
-    assert ", ".join(map(str, BUDGETS)) in shown
+    assert f"({', '.join(map(str, BUDGETS))})" in shown
     assert ", ".join(MEASURES) in shown
+    shown = run("tune", "--help", columns=200).stdout
+    assert f"({', '.join(map(str, TUNING_BUDGETS))})" in shown
+    assert f"({', '.join(map(str, BUDGETS))})" not in shown
 
 
 @pytest.mark.parametrize(
@@ -128,6 +177,25 @@ def test_tune_prints_a_policy_and_reports_beside_it(tmp_path: Path) -> None:
     assert read["verdict"] in " ".join(done.stderr.split())
 
 
+@pytest.mark.parametrize(
+    ("call", "told"),
+    re.findall(
+        r"```sh\n(packer .*?)```\n\n```text\n(.*?)```",
+        (ROOT / "docs" / "evaluation.md").read_text("utf-8"),
+        re.DOTALL,
+    ),
+    ids=["eval", "tune"],
+)
+def test_the_commands_in_the_documentation_print_what_it_says(
+    call: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    done = run(*shlex.split(call.replace("\\\n", " "))[1:], columns=98)
+    assert done.exit_code == 0
+    lines = [line.rstrip() for line in done.stdout.splitlines()]
+    assert lines == told.splitlines()
+
+
 def test_tune_searches_the_grid_and_can_be_quiet() -> None:
     done = run("tune", DATA, "-b", "400", "--trials", "4", "--quiet")
     assert done.exit_code == 0
@@ -139,4 +207,3 @@ def test_tune_tells_what_is_wrong() -> None:
     done = run("tune", DATA, "-p", "mmr")
     assert done.exit_code == 2
     assert "mmr is called" in done.stderr
-    assert ", ".join(map(str, tuning.BUDGETS)) in run("tune", "--help", columns=200).stdout

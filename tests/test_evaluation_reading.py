@@ -157,7 +157,7 @@ def test_files_that_are_none_are_named(tmp_path: Path) -> None:
         ({"ids": ["a"], "embeddings": [[1.0]]}, "has no embedding for the id 'b'"),
         (
             {"ids": ["a", "b"], "embeddings": [[1.0], [2.0]], "query_embeddings": [[1.0], [1.0]]},
-            "query_embeddings has 2 rows for 1 queries",
+            "query_embeddings has 2 rows for 1 query",
         ),
     ],
 )

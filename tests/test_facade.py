@@ -15,6 +15,7 @@ from packer import (
     Packer,
     PackError,
     Pool,
+    Template,
     approximate,
     pack,
     utf8_estimate,
@@ -404,3 +405,17 @@ def test_a_packer_takes_its_policy_apart_once(monkeypatch: pytest.MonkeyPatch) -
         packer([Chunk("a" * 9, 0.7), Chunk("b" * 9, 0.6)])
         packer.select(Pool.from_arrays([0.7, 0.6], [3, 4]))
     assert len(written) == once
+
+
+def test_a_request_with_a_query_counts_no_ends_again() -> None:
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return len(text)
+
+    template = Template("{content}", header="Sources: ", separator="\n")
+    packer = Packer(greedy, budget=100, count_tokens=count, template=template)
+    assert counted == ["Sources: ", "\n"]
+    packer.pack([Chunk("one", 0.9, tokens=3)], query="which?")
+    assert counted.count("Sources: ") == counted.count("\n") == 1

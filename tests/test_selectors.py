@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from packer import Chunk, Packed, PackError, Policy, Pool, Reason, pack
-from strategies import coverage, density, greedy, knapsack, mmr, normalize, prefix
+from strategies import cap, coverage, density, greedy, knapsack, mmr, normalize, prefix
 from strategies.greedy import fill
 
 SELECTORS: list[Policy] = [greedy, prefix, density, mmr(), mmr(0.0), mmr(1.0), coverage(), knapsack]
@@ -302,3 +302,19 @@ def test_mmr_over_arrays_without_texts_or_vectors_is_refused() -> None:
     with pytest.raises(PackError) as caught:
         mmr()(Pool.from_arrays([0.2, 0.9], [60, 60]))
     assert caught.value.code == "MISSING_EMBEDDINGS"
+
+
+# -- what mutants survived -----------------------------------------------------------------
+
+
+def test_prefix_stops_at_what_does_not_fit_under_rules_too() -> None:
+    pool = Pool.from_arrays(
+        [0.9, 0.8, 0.7], [5, 100, 1], metadata=[{"source": "kb"}] * 3, budget=10
+    )
+    assert prefix(cap(9)(pool)).chosen.tolist() == [0]
+    assert greedy(cap(9)(pool)).chosen.tolist() == [0, 2]
+
+
+def test_a_free_chunk_of_score_zero_stands_between_gain_and_loss() -> None:
+    pool = Pool.from_arrays([-0.5, 0.0, 0.5], [1, 0, 1], budget=9)
+    assert density(pool).chosen.tolist() == [2, 1, 0]

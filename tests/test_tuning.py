@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from packer import PackError
-from packer.evaluation import Case, CaseSet, case, tune
-from packer.evaluation.comparison import setting_of
+from packer.evaluation import Case, CaseSet, case, evaluate, tune
+from packer.evaluation.evaluating import setting_of
 from packer.evaluation.gains import Gain, gain_of, lower_bounds, mean_of_groups
 from packer.evaluation.measures import evidence_recall
 from packer.evaluation.runs import outcomes
@@ -184,6 +184,25 @@ def test_the_same_seed_chooses_the_same_at_any_number_of_processes() -> None:
     one = tune(queries(14, 6), seed=4, **options)
     assert one == tune(queries(14, 6), seed=4, workers=2, **options)
     assert one.current == recommended()
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 12), st.integers(0, 12))
+def test_a_seed_fixes_what_is_tuned_and_what_is_measured_of_it(
+    seed: int, short: int, long: int
+) -> None:
+    cases = queries(short + 6, long + 6)
+    options: dict[str, Any] = {"budgets": [40, 100], "current": "greedy", "seed": seed}
+    options["candidates"] = ["density", "prefix", "threshold(0.75) | greedy"]
+    found = tune(cases, **options)
+    assert found == tune(cases, **options)
+    measured = [
+        evaluate(cases, [policy], budgets=[40, 100], seed=seed, resamples=50)
+        for policy in (found.best, found.best, str(found.best))
+    ]
+    assert measured[0] == measured[1] == measured[2]
+    assert [one.to_json(queries=True) for one in measured] == [
+        measured[0].to_json(queries=True)
+    ] * 3
 
 
 def test_the_grid_goes_from_plain_to_composed_and_parses() -> None:

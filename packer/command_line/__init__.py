@@ -10,6 +10,7 @@
     vocabulary.py  the catalog of stages -> what can be listed of each
     progress.py    a bar on the terminal when something takes more than a second
     pages.py       pages for a browser, written to files
+    writing.py     files, whole or not at all
     output.py      the two streams: bytes for programs, safe text for eyes
     batch.py       a Parquet file of requests, packed batch by batch into another
     answering.py   what every command does around its work

@@ -3,13 +3,15 @@
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from packer.counted import number
+from packer.evaluation.budgets import BUDGETS
 from packer.tokens import CountTokens
 
 from .answering import answering
@@ -17,15 +19,14 @@ from .counters import counter
 from .faults import InputFault
 from .options import NoColor, Now, Overhead, Tokenizer
 from .output import console, display, emit, visible
-from .pages import write_page
 from .progress import counting
+from .writing import write_whole
 
 if TYPE_CHECKING:
     from packer.evaluation import CaseSet
     from packer.evaluation.results import Cell, Evaluation
 
 __all__ = [
-    "Budgets",
     "Data",
     "Jobs",
     "NoColor",
@@ -33,10 +34,10 @@ __all__ = [
     "Overhead",
     "Seed",
     "Tokenizer",
+    "budgets",
     "eval_command",
     "labelled_queries",
     "processes",
-    "written",
 ]
 
 Data = Annotated[
@@ -48,15 +49,6 @@ Data = Annotated[
         show_default=False,
     ),
 ]
-Budgets = Annotated[
-    list[int] | None,
-    typer.Option(
-        "--budget",
-        "-b",
-        help="Tokens; give it once for each budget.",
-        show_default="256, 512, 1024, 2048, 4096",
-    ),
-]
 Seed = Annotated[int, typer.Option(help="Of the random numbers; the same gives the same figures.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 for one a core.")]
 
@@ -65,6 +57,16 @@ ALL = "all"
 
 WIDE = 14
 """Cells of a column that has figure, difference and mark."""
+
+
+def budgets(default: tuple[int, ...]) -> Any:
+    """The option --budget of a command that takes these when none are given."""
+    return typer.Option(
+        "--budget",
+        "-b",
+        help="Tokens; give it once for each budget.",
+        show_default=", ".join(map(str, default)),
+    )
 
 
 def eval_command(
@@ -82,7 +84,7 @@ def eval_command(
     baseline: Annotated[
         str, typer.Option(metavar="POLICY", help="What the others are compared with.")
     ] = "greedy",
-    budget: Budgets = None,
+    budget: Annotated[list[int] | None, budgets(BUDGETS)] = None,
     measure: Annotated[
         list[str] | None,
         typer.Option(
@@ -127,15 +129,14 @@ def eval_command(
     packer eval faq.jsonl tickets.jsonl -p 'mmr(0.9)' --html report.html --json report.json
     """
     with answering(plain=no_color):
-        from packer.evaluation import BUDGETS, MEASURES, evaluate  # slow, and no other command's
-        from packer.evaluation.tables import checked_measure
+        from packer.evaluation import MEASURES, evaluate  # slow, and no other command's
+        from packer.evaluation.markdown import checked_measure
         from strategies import recommended
 
         for name in measure or ():
             if name != ALL:
                 checked_measure(name)
-        count_tokens = counter(tokenizer)
-        sets = labelled_queries(data, count_tokens)
+        sets = labelled_queries(data, counter(tokenizer))
         err = console(sys.stderr, plain=no_color)
         with counting(err, "Evaluating") as told:
             found = evaluate(
@@ -144,7 +145,6 @@ def eval_command(
                 budgets=budget or BUDGETS,
                 baseline=baseline,
                 overhead=overhead,
-                count_tokens=count_tokens,
                 now=now,
                 seed=seed,
                 resamples=resamples,
@@ -152,13 +152,13 @@ def eval_command(
                 progress=told,
             )
         if html is not None:
-            write_page(Path(html), found.html())
+            write_whole(Path(html), found.to_html())
         if json is not None:
             text = found.to_json(queries=True) + "\n"
             if json == "-":
                 emit(text)
                 return
-            written(json, text)
+            write_whole(Path(json), text)
         wanted = MEASURES if ALL in (measure or ()) else (measure or ["evidence"])
         out = console(sys.stdout, plain=no_color)
         display(out, _report(found, list(wanted), losses, out))
@@ -188,11 +188,6 @@ def processes(jobs: int, queries: int) -> int:
     return min(os.cpu_count() or 1, max(1, queries // 200))
 
 
-def written(path: str, text: str) -> None:
-    """Write a text to a file as UTF-8."""
-    Path(path).write_text(text, encoding="utf-8")
-
-
 # -- tables ---------------------------------------------------------------------------------
 
 
@@ -214,7 +209,7 @@ def _table(found: "Evaluation", name: str, measure: str, *, wide: bool) -> list[
     from packer.evaluation import TITLES
 
     count = len(found.queries.get(name, ()))
-    queries = f", {count:,} quer{'y' if count == 1 else 'ies'}" if count else ""
+    queries = f", {number(count, 'query', 'queries')}" if count else ""
     title = Text(f"{TITLES[measure]}: {visible(name)}{queries}", "bold")
     table = Table(box=None, pad_edge=False)
     table.add_column("policy", overflow="fold", max_width=40)
@@ -234,7 +229,7 @@ def _table(found: "Evaluation", name: str, measure: str, *, wide: bool) -> list[
 
 
 def _shown(cell: "Cell", measure: str, *, wide: bool) -> Text:
-    from packer.evaluation.tables import brief
+    from packer.evaluation.markdown import brief
 
     figure, difference, mark = brief(cell, measure)
     text = Text(figure)
@@ -258,7 +253,7 @@ def _losses(found: "Evaluation", policy: str, most: int) -> list[RenderableType]
         changed = [c for c in found.changes(policy, budget) if c.value < c.baseline]
         if not changed:
             continue
-        count = f"{len(changed):,} quer{'y' if len(changed) == 1 else 'ies'}"
+        count = number(len(changed), "query", "queries")
         head = f"{visible(policy)} at {budget:,} loses evidence on {count}:"
         parts += [Text(), Text(head, "bold")]
         parts += [

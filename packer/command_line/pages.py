@@ -1,12 +1,11 @@
-"""Pages for a browser: written to a file, whole or not at all."""
+"""Pages for a browser."""
 
-import contextlib
-import os
-import tempfile
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
+
+from .writing import write_whole
 
 __all__ = ["HtmlFile", "write_page"]
 
@@ -23,26 +22,8 @@ HtmlFile: TypeAlias = Annotated[
 
 
 def write_page(path: Path, page: str) -> None:
-    """Put the page there under its name only when it is complete.
+    """Put the page there, whole or not at all.
 
     Raises OSError.
     """
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
-    ) as file:
-        temporary = Path(file.name)
-        try:
-            file.write(page)
-            file.close()
-            temporary.chmod(0o666 & ~_umask())
-            temporary.replace(path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
-            raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    write_whole(path, page)

@@ -1,6 +1,7 @@
 """The command tune: a policy chosen for labelled queries, and what the choice gains on others."""
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,10 +9,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from packer.counted import number
+from packer.evaluation.budgets import TUNING_BUDGETS
+
 from .answering import answering
 from .counters import counter
 from .evaluation import (
-    Budgets,
     Data,
     Jobs,
     NoColor,
@@ -19,12 +22,13 @@ from .evaluation import (
     Overhead,
     Seed,
     Tokenizer,
+    budgets,
     labelled_queries,
     processes,
-    written,
 )
 from .output import console, display, emit, visible
 from .progress import counting
+from .writing import write_whole
 
 if TYPE_CHECKING:
     from packer.evaluation import Gain, Tuning
@@ -35,7 +39,7 @@ __all__ = ["tune_command"]
 def tune_command(
     data: Data,
     *,
-    budget: Budgets = None,
+    budget: Annotated[list[int] | None, budgets(TUNING_BUDGETS)] = None,
     current: Annotated[
         str | None,
         typer.Option(
@@ -87,29 +91,26 @@ def tune_command(
     """
     with answering(plain=no_color):
         from packer.evaluation import tune  # slow, and no other command's
-        from packer.evaluation.tuning import BUDGETS
 
-        count_tokens = counter(tokenizer)
-        sets = labelled_queries(data, count_tokens)
+        sets = labelled_queries(data, counter(tokenizer))
         err = console(sys.stderr, plain=no_color)
         with counting(err, "Tuning") as told:
             found = tune(
                 sets,
-                budgets=budget or BUDGETS,
+                budgets=budget or TUNING_BUDGETS,
                 current=current,
                 candidates=candidate or None,
                 trials=trials,
                 overhead=overhead,
-                count_tokens=count_tokens,
                 now=now,
                 seed=seed,
                 workers=processes(jobs, sum(map(len, sets))),
                 progress=told,
             )
         if json is not None:
-            written(json, found.to_json() + "\n")
+            write_whole(Path(json), found.to_json() + "\n")
         if output is not None:
-            written(output, f"{found.policy}\n")
+            write_whole(Path(output), f"{found.policy}\n")
         if not quiet:
             display(err, _report(found))
         emit(visible(str(found.policy)) + "\n")
@@ -117,8 +118,9 @@ def tune_command(
 
 def _report(found: "Tuning") -> RenderableType:
     head = (
-        f"{found.tried:,} policies, {found.queries:,} queries with evidence, each held back in "
-        f"{found.rounds} rounds of {found.folds} parts"
+        f"{number(found.tried, 'policy', 'policies')}, "
+        f"{number(found.queries, 'query', 'queries')} with evidence, each held back in "
+        f"{number(found.rounds, 'round')} of {number(found.folds, 'part')}"
     )
     parts: list[RenderableType] = [
         Text(head, "dim"),
@@ -154,7 +156,8 @@ def _recall(found: "Tuning") -> Table:
 def _gains(found: "Tuning") -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("over")
-    for title in ("gain", f"95 %, {found.queries:,} further queries", "95 %, all of the kind"):
+    further = number(found.queries, "further query", "further queries")
+    for title in ("gain", f"95 %, {further}", "95 %, all of the kind"):
         table.add_column(title, justify="right", no_wrap=True)
     for name, gain in (("what you have", found.over_current), ("greedy", found.over_greedy)):
         table.add_row(name, *_figures(gain))

@@ -1,15 +1,17 @@
 """Policies measured on labelled queries: which one packs the answer, and how sure that is.
 
+    budgets.py     those that are taken when none are given
     cases.py       labelled queries
     reading.py     files and tables -> labelled queries
     measures.py    what is measured of a pack
     runs.py        policies x queries x budgets -> measures
     resampling.py  bootstrap intervals, sign-flip p-values, Holm
-    comparison.py  `evaluate`
+    evaluating.py  `evaluate`
     results.py     `Evaluation`, what it found
-    tables.py      an evaluation as Markdown
+    markdown.py    an evaluation as Markdown
     page.py        an evaluation as one HTML page
     curves.py      the curves on it
+    page.css       its style, beside that of every page
     tuning.py      `tune`: a policy chosen, and what the choice gains on other queries
     search_space.py  what tuning tries
     gains.py       gains on queries that were held back, and their intervals
@@ -23,12 +25,13 @@ from typing import TYPE_CHECKING, Final
 from packer.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from .budgets import BUDGETS, TUNING_BUDGETS
     from .cases import Case, CaseSet, case
-    from .comparison import BUDGETS, evaluate
+    from .evaluating import evaluate
     from .gains import Gain
     from .measures import MEASURES, TITLES
     from .reading import cases_from_table, read_cases
-    from .results import MEAN_OF_SETS, Cell, Change, Difference, Evaluation, Figure
+    from .results import MEAN_OF_SETS, Cell, Change, Contrast, Evaluation, Figure
     from .tuned import Tuning
     from .tuning import tune
 
@@ -37,11 +40,12 @@ __all__ = [
     "MEAN_OF_SETS",
     "MEASURES",
     "TITLES",
+    "TUNING_BUDGETS",
     "Case",
     "CaseSet",
     "Cell",
     "Change",
-    "Difference",
+    "Contrast",
     "Evaluation",
     "Figure",
     "Gain",
@@ -54,11 +58,12 @@ __all__ = [
 ]
 
 _HOMES: Final = {
+    "BUDGETS": "budgets",
+    "TUNING_BUDGETS": "budgets",
     "Case": "cases",
     "CaseSet": "cases",
     "case": "cases",
-    "BUDGETS": "comparison",
-    "evaluate": "comparison",
+    "evaluate": "evaluating",
     "MEASURES": "measures",
     "TITLES": "measures",
     "cases_from_table": "reading",
@@ -66,7 +71,7 @@ _HOMES: Final = {
     "MEAN_OF_SETS": "results",
     "Cell": "results",
     "Change": "results",
-    "Difference": "results",
+    "Contrast": "results",
     "Evaluation": "results",
     "Figure": "results",
     "Gain": "gains",

@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from packer.arrays import Bools, Ints, Vectors, frozen, sealed
+from packer.counted import number
 from packer.errors import InvalidParameter, PackError, shown
 from packer.intake import OnInvalid
 from packer.numbers import is_int
@@ -67,12 +68,21 @@ class Case:
         for name, value in derived.items():
             object.__setattr__(self, name, value)
 
+    @property
+    def count_tokens(self) -> CountTokens:
+        """What its candidates were counted with; counts what stages write anew, too."""
+        return self.pool.call.count_tokens
+
     def __reduce__(self) -> tuple[Any, ...]:
-        """As columns: a pool itself holds functions, which do not go to other processes."""
+        """As columns: a pool itself holds functions, which do not go to other processes.
+
+        The counter goes by its name, so it must stand at the top of a module.
+        """
         table = self.pool.candidates
         columns = (table.texts, table.scores, table.given_ids, table.tokens, table.metadata)
         kept = (self.id, self.groups, self.unreachable, self.answers, self.query_embedding)
-        return _rebuilt, (self.query, columns, table.vectors, table.has_vector, kept)
+        call = (self.query, self.count_tokens)
+        return _rebuilt, (*call, columns, table.vectors, table.has_vector, kept)
 
     def covered(self, packed: Bools) -> Bools:
         """bool[groups]: which evidence is in, given the rows of the table that are (bool[m])."""
@@ -90,6 +100,7 @@ class Case:
 
 def _rebuilt(
     query: str,
+    count_tokens: CountTokens,
     columns: tuple[Sequence[Any], ...],
     vectors: Vectors | None,
     has_vector: Bools,
@@ -111,7 +122,7 @@ def _rebuilt(
     return Case(
         id=id_,
         query=query,
-        pool=Pool.from_chunks(chunks, query=query),
+        pool=Pool.from_chunks(chunks, query=query, count_tokens=count_tokens),
         groups=groups,
         unreachable=unreachable,
         answers=answers,
@@ -148,7 +159,7 @@ class CaseSet:
         return iter(self.cases)
 
     def __repr__(self) -> str:
-        return f"CaseSet({self.name!r}, {len(self):,} quer{'y' if len(self) == 1 else 'ies'})"
+        return f"CaseSet({self.name!r}, {number(len(self), 'query', 'queries')})"
 
     def only(self, rows: Sequence[int] | Ints) -> "CaseSet":
         """The set of these cases alone, in this order."""
@@ -170,7 +181,8 @@ def case(
     `evidence` (ids, each a group of its own) or `answers` (texts, any one of which will do); and,
     where there are, `query_id`, `query_embedding` and `evidence_groups_unreachable`, an int.
     Other keys are left alone.  Evidence that is not among the candidates counts as unreachable.
-    `count_tokens` and `on_invalid` as in `pack`.
+    `count_tokens` and `on_invalid` as in `pack`; the counter stays with the case, for what stages
+    write anew.
 
     Raises INVALID_PARAMETER, naming the field, and what `pack` raises about chunks.
 

@@ -2,15 +2,16 @@
 
 import math
 from collections.abc import Sequence
-from html import escape
 from typing import Final
 
-from .results import Evaluation
+from packer.page.markup import Html, element, plain
 
-__all__ = ["DASHES", "HUES", "curves"]
+from .results import Evaluation, Figure
+
+__all__ = ["curves", "line"]
 
 HUES: Final = 8
-"""Colours of the page (`--c0` to `--c7`); policies beyond them get other dashes."""
+"""Colours of the page (classes `h0` to `h7`); policies beyond them get other dashes."""
 
 DASHES: Final = ("", "6 3", "2 3", "8 3 2 3")
 
@@ -24,48 +25,70 @@ STEPS: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
 MOST_LINES: Final = 6
 
 
-def curves(evaluation: Evaluation, name: str, measure: str, label: str) -> str:
+def curves(evaluation: Evaluation, name: str, measure: str, label: str) -> Html | None:
     """The curves of a set, one for each policy, with its interval at each budget.
 
     Points have their figures as titles, which a browser shows; `label` says what the picture is.
-    Empty when the set does not have the measure.
+    None when the set does not have the measure.
     """
     found = [
         [evaluation.cell(name, policy, budget).figures[measure] for budget in evaluation.budgets]
         for policy in evaluation.policies
     ]
     if any(figure is None for row in found for figure in row):
-        return ""
+        return None
     rows = [[figure for figure in row if figure is not None] for row in found]
     low = min(figure.low for row in rows for figure in row)
     high = max(figure.high for row in rows for figure in row)
     grid = _grid(low, high)
     axes = _Axes(evaluation.budgets, grid[0], grid[-1])
-    parts = [_frame(axes, grid)]
-    for at, (policy, row) in enumerate(zip(evaluation.policies, rows, strict=True)):
-        points = [
-            (axes.x(b), axes.y(f.value)) for b, f in zip(evaluation.budgets, row, strict=True)
-        ]
-        whiskers = "".join(
-            f'<path d="M{x:.1f} {axes.y(figure.low):.1f}V{axes.y(figure.high):.1f}"/>'
-            for (x, _), figure in zip(points, row, strict=True)
-        )
-        dots = "".join(
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3"><title>{escape(policy)}, {budget:,} tokens: '
-            f"{figure.value:.3f} ({figure.low:.3f} to {figure.high:.3f})</title></circle>"
-            for (x, y), budget, figure in zip(points, evaluation.budgets, row, strict=True)
-        )
-        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        dash = DASHES[at // HUES % len(DASHES)]
-        parts.append(
-            f'<g class="p{at}" style="--c:var(--c{at % HUES})">'
-            f'<g class="whisker">{whiskers}</g>'
-            f'<polyline points="{line}" stroke-dasharray="{dash}"/>{dots}</g>'
-        )
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(label)}">'
-        f"{''.join(parts)}</svg>"
+    drawn = [
+        _curve(axes, at, policy, row)
+        for at, (policy, row) in enumerate(zip(evaluation.policies, rows, strict=True))
+    ]
+    return element(
+        "svg",
+        *_frame(axes, grid),
+        *drawn,
+        viewBox=f"0 0 {WIDTH} {HEIGHT}",
+        role="img",
+        aria_label=label,
+        class_="curves",
     )
+
+
+def line(at: int, points: str, *content: Html, class_: str | None) -> Html:
+    """A line in the colour and the dashes of a policy; `content` has its colour."""
+    dashes = DASHES[at // HUES % len(DASHES)]
+    hue = f"h{at % HUES}"
+    return element(
+        "g",
+        *content,
+        element("polyline", points=points, stroke_dasharray=dashes or None),
+        class_=hue if class_ is None else f"{class_} {hue}",
+    )
+
+
+def _curve(axes: "_Axes", at: int, policy: str, row: Sequence[Figure]) -> Html:
+    places = [
+        (axes.x(budget), axes.y(figure.value))
+        for budget, figure in zip(axes.budgets, row, strict=True)
+    ]
+    whiskers = [
+        element("path", d=f"M{x:.1f} {axes.y(figure.low):.1f}V{axes.y(figure.high):.1f}")
+        for (x, _), figure in zip(places, row, strict=True)
+    ]
+    told = [
+        f"{plain(policy)}, {budget:,} tokens: {figure.value:.3f} "
+        f"({figure.low:.3f} to {figure.high:.3f})"
+        for budget, figure in zip(axes.budgets, row, strict=True)
+    ]
+    dots = [
+        element("circle", element("title", words), cx=f"{x:.1f}", cy=f"{y:.1f}", r=3)
+        for (x, y), words in zip(places, told, strict=True)
+    ]
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    return line(at, points, element("g", *whiskers, class_="whisker"), *dots, class_=f"p{at}")
 
 
 class _Axes:
@@ -95,16 +118,20 @@ def _grid(low: float, high: float) -> list[float]:
     return [round(at * step, 10) for at in range(first, max(last, first + 1) + 1)]
 
 
-def _frame(axes: _Axes, grid: list[float]) -> str:
+def _frame(axes: _Axes, grid: list[float]) -> list[Html]:
     right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
-    lines = "".join(
-        f'<path class="grid" d="M{LEFT} {axes.y(value):.1f}H{right}"/>'
-        f'<text x="{LEFT - 6}" y="{axes.y(value) + 4:.1f}" text-anchor="end">{value:g}</text>'
-        for value in grid
-    )
-    budgets = "".join(
-        f'<text x="{axes.x(budget):.1f}" y="{bottom + 16}" text-anchor="middle">{budget:,}</text>'
-        for budget in axes.budgets
-    )
-    unit = f'<text x="{right}" y="{HEIGHT - 3}" text-anchor="end">budget, tokens</text>'
-    return lines + budgets + unit
+    parts = []
+    for value in grid:
+        y = axes.y(value)
+        parts += [
+            element("path", class_="grid", d=f"M{LEFT} {y:.1f}H{right}"),
+            _text(LEFT - 6, y + 4, f"{value:g}", "end"),
+        ]
+    parts += [
+        _text(axes.x(budget), bottom + 16, f"{budget:,}", "middle") for budget in axes.budgets
+    ]
+    return [*parts, _text(right, HEIGHT - 3, "budget, tokens", "end")]
+
+
+def _text(x: float, y: float, words: str, anchor: str) -> Html:
+    return element("text", words, x=f"{x:.1f}", y=f"{y:.1f}", text_anchor=anchor)

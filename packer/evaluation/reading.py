@@ -24,6 +24,7 @@ import attrs
 import numpy as np
 
 from packer.arrays import Vectors, frozen
+from packer.counted import number
 from packer.errors import InvalidChunk, InvalidParameter, PackError, shown
 from packer.intake import OnInvalid
 from packer.tokens import CountTokens, approximate
@@ -50,7 +51,7 @@ def read_cases(
     """The labelled queries of a file, checked; the set is called `name`, or as the file is.
 
     `.parquet`, `.feather` and `.arrow` are read as tables, with pyarrow (the extra `eval`).
-    `count_tokens` and `on_invalid` as in `pack`.  O(size).
+    `count_tokens` and `on_invalid` as in `case`.  O(size).
 
     Raises INVALID_PARAMETER or INVALID_CHUNK, naming the file, the line and the field; OSError.
     """
@@ -238,8 +239,9 @@ class _Embeddings:
     def check_queries(self, count: int) -> None:
         """Raise INVALID_PARAMETER when there is not one query embedding for each query."""
         if self.queries is not None and len(self.queries) != count:
+            rows, queries = number(len(self.queries), "row"), number(count, "query", "queries")
             message = (
-                f"{self.path}: query_embeddings has {len(self.queries)} rows for {count} queries; "
+                f"{self.path}: query_embeddings has {rows} for {queries}; "
                 "write one for each, in their order"
             )
             raise InvalidParameter(message, details={"file": str(self.path)})
@@ -275,11 +277,11 @@ def _rows(table: Any) -> list[dict[str, Any]]:
 def _gathered(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Rows of candidates as a record for each query, with the number of its first row."""
     of_query: dict[Any, list[tuple[int, Mapping[str, Any]]]] = {}
-    for number, row in enumerate(rows, 1):
+    for place, row in enumerate(rows, 1):
         name = row.get("query_id")
-        of_query.setdefault(row.get("query") if _missing(name) else name, []).append((number, row))
+        of_query.setdefault(row.get("query") if _missing(name) else name, []).append((place, row))
     for taken in of_query.values():
-        number, first = taken[0]
+        place, first = taken[0]
         groups: dict[Any, list[str]] = {}
         candidates = []
         for at, (_, row) in enumerate(taken):
@@ -299,7 +301,7 @@ def _gathered(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, dict[str
             record["evidence_groups"] = list(groups.values())
         if not _missing(answers):
             record["answers"] = [answers] if isinstance(answers, str) else answers
-        yield number, {**record, "candidates": candidates}
+        yield place, {**record, "candidates": candidates}
 
 
 def _candidate(row: Mapping[str, Any]) -> dict[str, Any]:

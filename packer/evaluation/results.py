@@ -9,10 +9,11 @@ import numpy as np
 
 from packer.arrays import Floats
 from packer.errors import InvalidParameter, shown
+from packer.literals import escaped_surrogates
 
 from .measures import MEASURES, TITLES
 
-__all__ = ["MEAN_OF_SETS", "Cell", "Change", "Difference", "Evaluation", "Figure"]
+__all__ = ["MEAN_OF_SETS", "Cell", "Change", "Contrast", "Evaluation", "Figure"]
 
 MEAN_OF_SETS: Final = "mean of sets"
 """Stands for a set in the cells that are the plain mean of all sets."""
@@ -33,7 +34,7 @@ class Figure:
 
 @final
 @attrs.frozen
-class Difference:
+class Contrast:
     """A mean less that of the baseline, with its 95 % interval.
 
     `p`: how often signs at random would make as large a difference.  `adjusted`: the same after
@@ -67,7 +68,7 @@ class Cell:
     policy: str
     budget: int
     figures: Mapping[str, Figure | None] = attrs.field(hash=False)
-    differences: Mapping[str, Difference | None] = attrs.field(hash=False)
+    differences: Mapping[str, Contrast | None] = attrs.field(hash=False)
 
     def figure(self, measure: str) -> Figure:
         """The figure of a measure.
@@ -77,12 +78,12 @@ class Cell:
         found: Figure = self._of(self.figures, measure)
         return found
 
-    def difference(self, measure: str) -> Difference:
+    def difference(self, measure: str) -> Contrast:
         """The difference of a measure to the baseline.
 
         Raises INVALID_PARAMETER where there is none.
         """
-        found: Difference = self._of(self.differences, measure)
+        found: Contrast = self._of(self.differences, measure)
         return found
 
     def _of(self, values: Mapping[str, Any], measure: str) -> Any:
@@ -132,6 +133,11 @@ class Evaluation:
     values: Mapping[str, Floats] = attrs.field(eq=False, repr=False)
     seed: int
     resamples: int
+    _by_place: Mapping[tuple[str, str, int], Cell] = attrs.field(init=False, eq=False, repr=False)
+
+    @_by_place.default
+    def _(self) -> Mapping[tuple[str, str, int], Cell]:
+        return {(cell.set, cell.policy, cell.budget): cell for cell in self.cells}
 
     @property
     def sets(self) -> tuple[str, ...]:
@@ -143,10 +149,9 @@ class Evaluation:
 
         Raises INVALID_PARAMETER for one that was not evaluated.
         """
-        label = self._label(policy)
-        for cell in self.cells:
-            if (cell.set, cell.policy, cell.budget) == (set, label, budget):
-                return cell
+        found = self._by_place.get((set, self._label(policy), budget))
+        if found is not None:
+            return found
         message = (
             f"nothing was measured for set {shown(set)} at {shown(budget)}; sets are "
             f"{', '.join(self.sets)}, budgets {', '.join(map(str, self.budgets))}"
@@ -213,20 +218,20 @@ class Evaluation:
 
         Raises INVALID_PARAMETER for an unknown measure.
         """
-        from .tables import markdown
+        from .markdown import markdown
 
         return markdown(self, measure)
 
-    def html(self, title: str = "Policies compared") -> str:
+    def to_html(self, title: str = "Policies compared") -> str:
         """One self-contained page: tables, and curves over the budget."""
         from .page import page
 
         return page(self, title)
 
     def _repr_html_(self) -> str:
-        from .page import fragment
+        from packer.page import framed
 
-        return fragment(self)
+        return framed(self.to_html(), "Policies compared")
 
     def to_dict(self, *, queries: bool = False) -> dict[str, Any]:
         """As plain values for JSON; with `queries` also what was measured of every query."""
@@ -257,7 +262,8 @@ class Evaluation:
 
     def to_json(self, *, queries: bool = False) -> str:
         """`to_dict` as JSON."""
-        return json.dumps(self.to_dict(queries=queries), ensure_ascii=False, allow_nan=False)
+        told = self.to_dict(queries=queries)
+        return escaped_surrogates(json.dumps(told, ensure_ascii=False, allow_nan=False))
 
 
 def _cell(cell: Cell) -> dict[str, Any]:

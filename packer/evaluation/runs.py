@@ -15,7 +15,7 @@ from packer.call import Call, checked_call
 from packer.errors import InvalidParameter, PackError
 from packer.pool import Pool
 from packer.selection import Layout
-from packer.tokens import CountTokens, approximate
+from packer.tokens import CountTokens, counter_name
 
 from .cases import Case
 from .measures import measured
@@ -40,17 +40,21 @@ _Steps: TypeAlias = tuple[Step[Any, Any], ...]
 @final
 @attrs.frozen(kw_only=True)
 class Setting:
-    """What is the same for every query: budgets, overhead, counter, and the moment."""
+    """What is the same for every query: budgets, overhead, and the moment.
+
+    `count_tokens`: None for each case's own.
+    """
 
     budgets: tuple[int, ...]
     overhead: int = 0
-    count_tokens: CountTokens = approximate
+    count_tokens: CountTokens | None = None
     now: dt.datetime | None = None
 
     def calls(self, case: Case) -> list[Call]:
         """The call of a case at each budget."""
+        counter = case.count_tokens if self.count_tokens is None else self.count_tokens
         return [
-            checked_call(budget, self.overhead, self.count_tokens, case.query, self.now)
+            checked_call(budget, self.overhead, counter, case.query, self.now)
             for budget in self.budgets
         ]
 
@@ -120,7 +124,8 @@ def outcomes(
     calls this is imported by each (guard its entry by ``if __name__ == "__main__":``).  The
     result does not depend on it.
 
-    Raises what `layouts` raises; INVALID_PARAMETER for a policy that cannot go to a process.
+    Raises what `layouts` raises; INVALID_PARAMETER for a policy, or a token counter, that cannot
+    go to a process.
     """
     told = progress or (lambda _done, _of: None)
     told(0, len(cases))
@@ -131,7 +136,7 @@ def outcomes(
             found.append(job(case))
             told(done, len(cases))
     else:
-        _refuse_functions([*policies, setting])
+        _refuse_functions(cases, policies, setting)
         found = _in_processes(cases, job, workers, told)
     return np.array(found, np.float64).reshape(len(cases), len(policies), len(setting.budgets), -1)
 
@@ -177,12 +182,18 @@ def _in_processes(
     return found
 
 
-def _refuse_functions(values: Iterable[Policy | Setting]) -> None:
-    for value in values:
+def _refuse_functions(cases: Sequence[Case], policies: Iterable[Policy], setting: Setting) -> None:
+    """Raise INVALID_PARAMETER, naming it, for what cannot go to another process."""
+    used = [setting.count_tokens, *(case.count_tokens for case in cases)]
+    counters = {id(counter): counter for counter in used if counter is not None}.values()
+    named: list[tuple[str, Any]] = [(repr(policy), policy) for policy in policies]
+    named += [(f"the token counter {counter_name(one)}", one) for one in counters]
+    for name, value in named:
         try:
             pickle.dumps(value)
         except Exception as error:  # noqa: BLE001  # whatever a caller's own objects raise
             message = (
-                f"{value!r} cannot go to another process ({error}); evaluate it with workers=1"
+                f"{name} cannot go to another process ({error}); give a function at the top of a "
+                "module, or evaluate it with workers=1"
             )
             raise InvalidParameter(message, details={"value": repr(value)}) from None

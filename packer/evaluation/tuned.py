@@ -7,6 +7,8 @@ from typing import Any, final
 import attrs
 
 from packer.algebra import Policy
+from packer.counted import number
+from packer.literals import escaped_surrogates
 
 from .gains import Gain
 
@@ -53,7 +55,8 @@ class Tuning:
     def verdict(self) -> str:
         """In words: what to use, and why."""
         gain = self.over_current
-        between = f"{gain.low:+.3f} to {gain.high:+.3f} on {self.queries:,} further queries, 95 %"
+        further = number(self.queries, "further query", "further queries")
+        between = f"{gain.low:+.3f} to {gain.high:+.3f} on {further}, 95 %"
         if self.holds:
             return (
                 f"Use {self.best}: on queries that were held back it packs {gain.value:+.3f} of "
@@ -97,4 +100,4 @@ class Tuning:
 
     def to_json(self) -> str:
         """`to_dict` as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+        return escaped_surrogates(json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False))

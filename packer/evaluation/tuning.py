@@ -17,13 +17,15 @@ import strategies
 from packer.algebra import Policy
 from packer.arrays import Floats, Ints
 from packer.budget import Budget
+from packer.counted import number
 from packer.errors import InvalidParameter, shown
 from packer.numbers import is_int
-from packer.tokens import CountTokens, approximate
+from packer.tokens import CountTokens
 from strategies import greedy
 
+from .budgets import TUNING_BUDGETS
 from .cases import Case
-from .comparison import Cases, case_sets, checked_workers, labelled, setting_of
+from .evaluating import Cases, case_sets, checked_workers, labelled, setting_of
 from .gains import Gain, gain_of, lower_bounds, mean_of_groups
 from .measures import evidence_recall
 from .runs import Progress, Setting, outcomes
@@ -31,8 +33,6 @@ from .search_space import FITTED, Fitted, Scored, grid
 from .tuned import Tuning
 
 __all__ = ["tune"]
-
-BUDGETS: Final = (512, 1024, 2048)
 
 FEWEST: Final = 10
 """Queries with evidence that tuning needs."""
@@ -44,7 +44,7 @@ CURRENT: Final = 0
 def tune(
     cases: Cases,
     *,
-    budgets: Iterable[int | Budget] = BUDGETS,
+    budgets: Iterable[int | Budget] = TUNING_BUDGETS,
     current: Policy | str | None = None,
     candidates: Iterable[Policy | str] | None = None,
     fitted: bool = True,
@@ -52,7 +52,7 @@ def tune(
     folds: int = 5,
     rounds: int = 4,
     overhead: int = 0,
-    count_tokens: CountTokens = approximate,
+    count_tokens: CountTokens | None = None,
     now: dt.datetime | str | float | None = None,
     seed: int = 0,
     workers: int = 1,
@@ -89,12 +89,12 @@ def tune(
     setting = setting_of(budgets, overhead, now, count_tokens)
     _check(1, rounds=rounds, trials=1 if trials is None else trials)
     _check(2, folds=folds)
-    kept = [(number, case) for number, part in enumerate(sets) for case in part if case.groups]
+    kept = [(place, case) for place, part in enumerate(sets) for case in part if case.groups]
     fewest = max(FEWEST, folds)
     if len(kept) < fewest:
         message = (
-            f"{len(kept)} queries have evidence among their candidates; tuning needs {fewest} at "
-            "least, and can see little with fewer than 50"
+            f"{number(len(kept), 'query has', 'queries have')} evidence among their candidates; "
+            f"tuning needs {fewest} at least, and can see little with fewer than 50"
         )
         raise InvalidParameter(message, details={"queries": len(kept)})
     generator = np.random.default_rng(seed)
@@ -109,7 +109,7 @@ def tune(
     steps = _Steps(len(kept), folds * rounds, progress or (lambda _done, _of: None))
     field = _measured(
         [case for _, case in kept],
-        np.array([number for number, _ in kept]),
+        np.array([place for place, _ in kept]),
         list(dict.fromkeys([have, greedy, *named])),
         FITTED if fitted and candidates is None else (),
         setting,
@@ -227,8 +227,8 @@ def tuned(
     choices: list[_Chosen] = []
     for row in range(rounds):
         part = _parts(field.group, folds, generator)
-        for number in range(folds):
-            test, train = np.flatnonzero(part == number), np.flatnonzero(part != number)
+        for fold in range(folds):
+            test, train = np.flatnonzero(part == fold), np.flatnonzero(part != fold)
             choices.append(_choice(field, train, generator))
             held[row, test] = _recall(field, choices[-1], train, test)
             progress(len(choices), rounds * folds)

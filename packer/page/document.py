@@ -13,17 +13,20 @@ from .markup import Html, element, joined
 __all__ = ["data", "document", "framed"]
 
 
-def document(title: str, *body: Html, values: Any = None, scripted: bool = True) -> str:
+def document(
+    title: str, *body: Html, values: Any = None, scripted: bool = True, style: str = ""
+) -> str:
     """A whole page.  `values`: what the script knows beside what stands in the page.
 
     `scripted`: whether the page itself has the script; its policy allows it for pages framed in it.
+    `style`: rules of this page beside those of every page.
 
     Nothing is fetched, sent or run but what stands here: the policy names the style and the
     script by their hashes and forbids the rest.
     """
-    style, script = _asset("page.css"), _asset("page.js")
+    rules, script = _asset("page.css") + style, _asset("page.js")
     policy = (
-        f"default-src 'none'; style-src {_source(style)}; script-src {_source(script)}; "
+        f"default-src 'none'; style-src {_source(rules)}; script-src {_source(script)}; "
         "base-uri 'none'; form-action 'none'"
     )
     head = element(
@@ -34,7 +37,7 @@ def document(title: str, *body: Html, values: Any = None, scripted: bool = True)
         element("meta", name="color-scheme", content="light dark"),
         element("meta", name="referrer", content="no-referrer"),
         element("title", title),
-        element("style", Html(style)),
+        element("style", Html(rules)),
     )
     page = element(
         "html",
@@ -62,10 +65,10 @@ def data(values: Any) -> Html:
     return Html(f'<script type="application/json" id="data">{written}</script>')
 
 
-def framed(page: str) -> str:
+def framed(page: str, title: str = "What was packed") -> str:
     """The page in a frame that neither takes a notebook's style nor reaches into the notebook."""
     return (
-        f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" title="What was packed" '
+        f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" title="{html.escape(title)}" '
         'style="width:100%;height:44rem;border:1px solid #8888;border-radius:8px"></iframe>'
     )
 

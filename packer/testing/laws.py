@@ -78,6 +78,7 @@ def _same_call(before: Any, after: Any) -> None:
         f"it gives other chunks than it was given: {_ids(end, end.table_rows.tolist())}"
     )
     assert end.call is start.call, "it changed the call (its budget, overhead, query or now)"
+    assert end.cuts[: len(start.cuts)] == start.cuts, "it changed what was excluded before it"
 
 
 # -- a whole call --------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """An evaluation as Markdown, which is also plain text that can be read."""
 
+from packer.counted import number
 from packer.errors import InvalidParameter, shown
 
 from .measures import MEASURES, TITLES
@@ -35,7 +36,7 @@ def markdown(evaluation: Evaluation, measure: str = "evidence") -> str:
     parts = []
     for name in evaluation.sets:
         count = len(evaluation.queries.get(name, ()))
-        queries = f" ({count:,} quer{'y' if count == 1 else 'ies'})" if count else ""
+        queries = f" ({number(count, 'query', 'queries')})" if count else ""
         head = ["policy", *(f"{budget:,}" for budget in evaluation.budgets)]
         rows = [
             [_code(label), *_cells(evaluation, name, label, measure)]

@@ -15,14 +15,14 @@ from packer.numbers import is_int
 from packer.tokens import CountTokens, approximate
 from strategies import parse
 
+from .budgets import BUDGETS
 from .cases import Case, CaseSet
 from .measures import MEASURES, tokens_to_reach
 from .resampling import bootstrap_means, holm, interval, sign_flip
-from .results import MEAN_OF_SETS, Cell, Difference, Evaluation, Figure
+from .results import MEAN_OF_SETS, Cell, Contrast, Evaluation, Figure
 from .runs import Progress, Setting, outcomes
 
 __all__ = [
-    "BUDGETS",
     "Cases",
     "Policies",
     "case_sets",
@@ -31,8 +31,6 @@ __all__ = [
     "labelled",
     "setting_of",
 ]
-
-BUDGETS: Final = (256, 512, 1024, 2048, 4096)
 
 Cases: TypeAlias = CaseSet | Iterable[CaseSet] | Iterable[Case]
 Policies: TypeAlias = Mapping[str, Policy | str] | Iterable[Policy | str]
@@ -48,7 +46,7 @@ def evaluate(
     budgets: Iterable[int | Budget] = BUDGETS,
     baseline: Policy | str = "greedy",
     overhead: int = 0,
-    count_tokens: CountTokens = approximate,
+    count_tokens: CountTokens | None = None,
     now: dt.datetime | str | float | None = None,
     seed: int = 0,
     resamples: int = 10_000,
@@ -59,8 +57,8 @@ def evaluate(
 
     `cases`: a `CaseSet`, several, or `Case`s.  `policies`: policies or their texts, or a mapping
     that names them.  `baseline`: one of these, by name or text, or another, which is then
-    measured first.  `overhead`, `count_tokens` (of what stages write anew) and `now` as in `pack`;
-    the clock is read once.
+    measured first.  `overhead` and `now` as in `pack`; the clock is read once.  `count_tokens`: of
+    what stages write anew; the counter that a case was read with when left out.
 
     Intervals are paired bootstrap intervals over queries (95 %, `resamples` of them), p-values
     those of a sign-flip test.  A difference is marked where its p-value is below 0.05 after Holm's
@@ -141,7 +139,7 @@ def setting_of(
     budgets: Iterable[int | Budget],
     overhead: int,
     now: Any,
-    count_tokens: CountTokens = approximate,
+    count_tokens: CountTokens | None = None,
 ) -> Setting:
     """The budgets, rising and each once, the overhead, the counter and the moment, checked.
 
@@ -154,7 +152,8 @@ def setting_of(
         message = "budgets is empty; give the budgets at which to compare, such as [512, 1024]"
         raise InvalidParameter(message, details={"budgets": ()})
     moment = dt.datetime.now(dt.UTC) if now is None else now
-    call = checked_call(tokens[0], overhead, count_tokens, None, moment)
+    counter = approximate if count_tokens is None else count_tokens
+    call = checked_call(tokens[0], overhead, counter, None, moment)
     return Setting(budgets=tokens, overhead=call.overhead, count_tokens=count_tokens, now=call.now)
 
 
@@ -204,13 +203,13 @@ def _compared(
     at = labels.index(base)
     shape = (len(sets) + 1, len(labels), len(budgets))
     figures: dict[str, list[Figure | None]] = {}
-    differences: dict[str, list[Difference | None]] = {}
+    differences: dict[str, list[Contrast | None]] = {}
     for number, measure in enumerate(MEASURES):
         columns = _columns([part[..., number] for part in values], at, (seed, number), resamples)
         figures[measure] = [Figure(*row[:3]) if not np.isnan(row[0]) else None for row in columns]
         corrected = holm(columns[:, 6])
         differences[measure] = [
-            Difference(row[3], row[4], row[5], _known(row[6]), _known(adjusted))
+            Contrast(row[3], row[4], row[5], _known(row[6]), _known(adjusted))
             if not np.isnan(row[3])
             else None
             for row, adjusted in zip(columns, corrected.tolist(), strict=True)
