@@ -167,3 +167,53 @@ def test_ordinary_rows_run_on_all_rows_at_once_and_as_by_pack(text: str, *, embe
     codes = {one["code"] for row in wanted if row is not None for one in row["warnings"]}
     assert ("squeezed-scores" in codes) == ("density" in text or "knapsack" in text)
     assert ("unscaled-scores" in codes) == ("mmr" in text)
+
+
+def one(name: str, score: float, embedding: list[float] | None) -> dict[str, Any]:
+    return {
+        "id": name,
+        "content": f"text {name}",
+        "score": score,
+        "tokens": 1,
+        "embedding": embedding,
+    }
+
+
+def ids(packed: Any) -> list[str]:
+    return [chunk["id"] for chunk in packed]
+
+
+def test_rows_without_embeddings_do_not_stand_in_for_candidates_that_were_filtered_out() -> None:
+    bare = [one("p", 0.9, None), one("q", 0.8, None), one("r", 0.7, None)]
+    embedded = [
+        one("a", 0.9, [1.0, 0.0]),
+        one("b", 0.8, [1.0, 0.0]),
+        one("f", 0.7, [0.0, 1.0]),
+        one("d", 0.1, [1.0, 0.0]),
+        one("e", 0.1, [0.0, 1.0]),
+        one("g", 0.1, [1.0, 0.0]),
+    ]
+    policy = parse("threshold(0.5) | mmr(0.3)")
+    packed = pack_batch(pa.table({"candidates": [bare, embedded]}), policy, budget=2)["packed"]
+    assert ids(packed[1].as_py()) == ["a", "f"]  # b points where a does
+
+
+@pytest.mark.parametrize("longest", [3, 4])
+def test_a_refused_row_says_nothing_of_the_length_of_the_others_embeddings(longest: int) -> None:
+    bad = [one("p", 0.9, [1.0]), one("q", 0.8, [1.0] * longest)]
+    good = [
+        one("a", 0.9, [1.0, 0.0]),
+        one("b", 0.8, [0.0, 1.0]),
+        one("d", 0.7, [0.0, 1.0]),
+        one("e", 0.6, [1.0, 1.0]),
+    ]
+    for rows in ([good, bad, []], [good, bad], [bad, good]):
+        found = pack_batch(
+            pa.table({"candidates": rows}),
+            parse("dedup(0.9) | greedy"),
+            budget=9,
+            on_error="set-aside",
+        )
+        place = rows.index(good)
+        assert ids(found["packed"][place].as_py()) == ["a", "b", "e"]  # d points where b does
+        assert found["error"][rows.index(bad)].as_py()["code"] == "DIMENSION_MISMATCH"
