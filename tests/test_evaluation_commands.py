@@ -143,6 +143,25 @@ def test_eval_tells_what_is_wrong(arguments: list[str], message: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["eval", "tune"])
+def test_invalid_candidates_are_set_aside_as_the_error_says(command: str, tmp_path: Path) -> None:
+    record = {
+        "query": "q",
+        "evidence": ["a"],
+        "candidates": [
+            {"id": "a", "content": "x", "score": 0.9, "tokens": 9},
+            {"id": "b", "content": "y", "score": "high", "tokens": 9},
+        ],
+    }
+    path = tmp_path / "faq.jsonl"
+    path.write_text(f"{json.dumps(record)}\n" * 10, encoding="utf-8")
+    refused = run(command, str(path), "-b", "20", "-p", "density", columns=200)
+    assert refused.exit_code == 2
+    assert "--on-invalid exclude" in refused.stderr
+    done = run(command, str(path), "-b", "20", "-p", "density", "--on-invalid", "exclude")
+    assert done.exit_code == 0
+
+
+@pytest.mark.parametrize("command", ["eval", "tune"])
 def test_a_seed_below_0_is_refused(command: str) -> None:
     done = run(command, DATA, "--seed", "-1", columns=200)
     assert done.exit_code == 2
