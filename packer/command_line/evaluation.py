@@ -172,7 +172,7 @@ def labelled_queries(
 ) -> list["CaseSet"]:
     """The sets of these files.
 
-    Raises InputFault for what cannot be read, and what `read_cases` raises.
+    Raises InputFault for what cannot be read or reached, and what `read_cases` raises.
     """
     from packer.evaluation import read_cases
 
@@ -183,7 +183,21 @@ def labelled_queries(
         except OSError as error:
             message = f"cannot read {path}: {error.strerror or error}"
             raise InputFault(message) from None
+        _check_reachable(path, sets[-1])
     return sets
+
+
+def _check_reachable(path: str, found: "CaseSet") -> None:
+    """Raise InputFault for a file of which no policy can pack anything that is wanted."""
+    if any(len(asked.groups) for asked in found):
+        return
+    of = f"{path}: 0 of {len(found):,} queries have"
+    if any(asked.unreachable for asked in found) or not any(asked.answers for asked in found):
+        message = f"{of} reachable evidence; are the ids those of the candidates?"
+        raise InputFault(message)
+    if not any(asked.holds.any() for asked in found):
+        message = f"{of} an answer in a candidate; are the answers words of the candidates?"
+        raise InputFault(message)
 
 
 def processes(jobs: int, queries: int) -> int:
