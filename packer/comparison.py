@@ -12,6 +12,7 @@ from .errors import InvalidParameter, PackError, shown
 from .facade import Packer
 from .intake import ChunkLike, OnInvalid
 from .records import Packed
+from .sides import Group, groups
 from .tokens import CountTokens, approximate
 
 if TYPE_CHECKING:
@@ -64,8 +65,16 @@ class Comparison:
         others = {chunk.id for packed in self.outcomes if packed is not mine for chunk in packed}
         return tuple(chunk.id for chunk in mine if chunk.id not in others)
 
+    def groups(self) -> tuple[Group, ...]:
+        """The chunks by who packs them: all, then one policy alone, then two of more, and so on.
+
+        A group has `places` (the policies' numbers), `ids` and a `heading`, in which the policies
+        are A, B, C ... in their order.  What no policy packs is in none.
+        """
+        return groups(self.outcomes)
+
     def to_dict(self) -> dict[str, Any]:
-        """`{"shared": [...], "only": [[...], ...], "outcomes": [...]}` as plain values for JSON."""
+        """`{"policies": [...], "shared": [...], "only": [[...], ...], "outcomes": [...]}` for JSON."""
         return {
             "policies": list(self.policies),
             "shared": list(self.shared),

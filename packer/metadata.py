@@ -1,9 +1,9 @@
-"""What the value of a metadata key says: nothing, one name, or several."""
+"""What metadata says: nothing, one name or several, a key to group by, and who replaces whom."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["names", "present"]
+__all__ = ["hashable", "names", "present", "superseders"]
 
 
 def present(value: object) -> object:
@@ -29,3 +29,47 @@ def names(value: object) -> list[str]:
     if isinstance(value, str) or not isinstance(value, Iterable):
         return [str(value)]
     return [name for item in value for name in names(item)]
+
+
+def hashable(value: object) -> object:
+    """The value as a key to group by: its text where it has no hash, None for NaN.
+
+    >>> hashable("faq"), hashable(["faq"])
+    ('faq', "['faq']")
+    """
+    value = present(value)
+    try:
+        hash(value)
+    except TypeError:
+        return repr(value)
+    return value
+
+
+def superseders(
+    ids: Sequence[str], metadata: Sequence[Mapping[str, object]]
+) -> list[tuple[int, ...]]:
+    """For each chunk the rows of the others whose `supersedes` names it.
+
+    By its id; or by its `source` (text) from another source, and of each such source only the
+    first chunk counts: all chunks of a new edition may name the old one.  O(n) and what is named.
+
+    >>> superseders(["a", "b", "c"], [{"source": "old"}, {"supersedes": "old"}, {"supersedes": "b"}])
+    [(1,), (2,), ()]
+    """
+    by_id: dict[str, list[int]] = {}
+    by_source: dict[str, dict[object, int]] = {}
+    for row, own in enumerate(metadata):
+        source = own.get("source")
+        for name in names(own.get("supersedes")):
+            by_id.setdefault(name, []).append(row)
+            edition = source if isinstance(source, str) else row
+            by_source.setdefault(name, {}).setdefault(edition, row)
+    found = []
+    for id_, own in zip(ids, metadata, strict=True):
+        source = own.get("source")
+        rows = list(by_id.get(id_, ()))
+        if isinstance(source, str):
+            named = by_source.get(source, {}).items()
+            rows += [row for edition, row in named if edition != source]
+        found.append(tuple(row for row in dict.fromkeys(rows) if ids[row] != id_))
+    return found

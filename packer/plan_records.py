@@ -6,6 +6,7 @@ from typing import Any, Final, final
 import attrs
 
 from .errors import InvalidParameter, shown
+from .plain import json_text
 from .records import Packed, Report
 
 __all__ = ["PackedPlan", "PlanReport"]
@@ -139,7 +140,5 @@ class PackedPlan:
         return framed(self.to_html())
 
     def to_json(self, indent: int | None = None) -> str:
-        """`to_dict` as JSON text."""
-        import json
-
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=indent)
+        """`to_dict` as JSON text; lone surrogates stand as escapes."""
+        return json_text(self.to_dict(), indent)

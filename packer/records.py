@@ -4,8 +4,6 @@ Records are frozen and know nothing of stages.  Inside, data moves as columns (`
 what is costly to build (the exclusions, the diversity) is built when it is first read.
 """
 
-import datetime as dt
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
@@ -16,7 +14,7 @@ import numpy as np
 from .arrays import frozen
 from .budget import available
 from .errors import InvalidParameter, shown
-from .literals import escaped_surrogates
+from .plain import json_text, plain
 from .replay import Replay
 
 if TYPE_CHECKING:
@@ -189,6 +187,15 @@ class PackedChunk:
     merged_from: tuple[str, ...] = ()
     original_tokens: int | None = None
     new_tokens: int | None = None
+
+    @property
+    def charged(self) -> int:
+        """What its text was charged, without the overhead of the call, and without a template.
+
+        >>> PackedChunk("back", "We ship.", 0.8, tokens=8, position=1, new_tokens=4).charged
+        4
+        """
+        return self.tokens if self.new_tokens is None else self.new_tokens
 
 
 @final
@@ -409,7 +416,7 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain values that JSON can hold, every public name a key."""
-        return {name: _plain(getattr(self, name)) for name in _REPORT_NAMES}
+        return {name: plain(getattr(self, name)) for name in _REPORT_NAMES}
 
 
 _REPORT_NAMES = (
@@ -590,19 +597,16 @@ class Packed:
 
     def to_dict(self) -> dict[str, Any]:
         """`{"chunks": [...], "report": {...}}` as plain values that JSON can hold."""
-        return {"chunks": [_plain(chunk) for chunk in self.chunks], "report": self.report.to_dict()}
+        return {"chunks": [plain(chunk) for chunk in self.chunks], "report": self.report.to_dict()}
 
     def to_json(self, indent: int | None = None) -> str:
         """`to_dict` as JSON text; NaN becomes null, dates become ISO 8601 text."""
-        import json
-
-        text = json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=indent)
-        return escaped_surrogates(text)
+        return json_text(self.to_dict(), indent)
 
 
 def _tokens_text(chunk: PackedChunk) -> str:
     shortened = "" if chunk.original_tokens is None else f" of {chunk.original_tokens}"
-    new = "" if chunk.new_tokens in {None, chunk.tokens} else f" ({chunk.new_tokens} new)"
+    new = "" if chunk.charged == chunk.tokens else f" ({chunk.charged} new)"
     return f"{chunk.tokens}{shortened} tokens{new}"
 
 
@@ -627,24 +631,3 @@ def _why_out(out: Exclusion) -> str:
     near = None if out.redundant_with is None else f"like {out.redundant_with}"
     told = ", ".join(text for text in (near, out.detail) if text)
     return f"{out.id} is out, {out.reason}, by {out.stage}" + (f": {told}" if told else "")
-
-
-def _plain(value: Any) -> Any:
-    """The value as JSON can hold it."""
-    if attrs.has(type(value)):
-        return {name.name: _plain(getattr(value, name.name)) for name in attrs.fields(type(value))}
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
-    if isinstance(value, set | frozenset):
-        return sorted(map(_plain, value), key=repr)  # a set has no order of its own
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dt.date | dt.time):
-        return value.isoformat()
-    if isinstance(value, StrEnum):
-        return value.value
-    return value if value is None or isinstance(value, bool | int | str) else str(value)

@@ -8,7 +8,7 @@ import numpy as np
 
 from packer.algebra import Filter
 from packer.durations import duration_text
-from packer.metadata import names
+from packer.metadata import hashable, names, superseders
 from packer.parameters import duration, key
 from packer.pool import Pool
 from packer.records import Reason
@@ -40,36 +40,20 @@ class Current(Filter):
     name = "current"
 
     def __call__(self, pool: Pool, /) -> Pool:
-        naming = _superseders(pool)
         why: list[str | None] = []
-        for id_, metadata in zip(pool.ids, pool.metadata, strict=True):
-            status, successor = metadata.get("status"), metadata.get("superseded_by")
-            source = metadata.get("source")
-            by = naming.get(id_, []) + (naming.get(source, []) if isinstance(source, str) else [])
-            newer = [
-                other
-                for other, other_source in by
-                if other != id_ and (other_source is None or other_source != source)
-            ]
+        newer = superseders(pool.ids, pool.metadata)
+        for metadata, others in zip(pool.metadata, newer, strict=True):
+            status, successors = metadata.get("status"), names(metadata.get("superseded_by"))
             if isinstance(status, str) and status.strip().lower() in SUPERSEDED:
                 why.append(f"status is {status!r}")
-            elif names(successor):
-                why.append(f"superseded by {', '.join(names(successor))}")
-            elif newer:
-                why.append(f"superseded by {', '.join(dict.fromkeys(newer))}")
+            elif successors:
+                why.append(f"superseded by {', '.join(successors)}")
+            elif others:
+                why.append(f"superseded by {', '.join(pool.ids[row] for row in others)}")
             else:
                 why.append(None)
         mask = np.array([text is None for text in why], np.bool_)
         return pool.keep(mask, reason=Reason.SUPERSEDED, detail=lambda row: why[row])
-
-
-def _superseders(pool: Pool) -> dict[str, list[tuple[str, object]]]:
-    """What is named in `supersedes` (an id or a source) -> the ids and sources that name it."""
-    found: dict[str, list[tuple[str, object]]] = {}
-    for id_, metadata in zip(pool.ids, pool.metadata, strict=True):
-        for name in names(metadata.get("supersedes")):
-            found.setdefault(name, []).append((id_, metadata.get("source")))
-    return found
 
 
 def current() -> Filter:
@@ -77,8 +61,8 @@ def current() -> Filter:
 
     That is: `status` is one of superseded, archived, deprecated, expired, obsolete, outdated,
     replaced, retired or withdrawn; or `superseded_by` is set; or the `supersedes` (a name or a
-    list of names) of another chunk in the pool names its id, or its `source` from another source.
-    O(n).  Excludes as `superseded`.
+    list of names) of another chunk in the pool names its id, or its `source` from another source
+    (of whose chunks the detail names the first).  O(n).  Excludes as `superseded`.
     """
     return Current()
 
@@ -91,7 +75,7 @@ class Latest(Filter):
     at: str = key(default="timestamp", kw_only=True)
 
     def __call__(self, pool: Pool, /) -> Pool:
-        keys = [None if value == "" else _hashable(value) for value in pool.column(self.by)]
+        keys = [None if value == "" else hashable(value) for value in pool.column(self.by)]
         dates = instants(pool, self.at)
         newest: dict[object, int] = {}
         for row, (name, date) in enumerate(zip(keys, dates.tolist(), strict=True)):
@@ -115,14 +99,6 @@ class Latest(Filter):
         with_key = np.array([name is not None for name in keys], np.bool_)
         pool = warn_undated(pool, np.flatnonzero(np.isnan(dates) & with_key), self.at)
         return pool.keep(mask, reason=Reason.SUPERSEDED, detail=detail)
-
-
-def _hashable(value: object) -> object:
-    try:
-        hash(value)
-    except TypeError:
-        return repr(value)
-    return value
 
 
 def latest(by: str = "source", *, at: str = "timestamp") -> Filter:

@@ -18,6 +18,7 @@ from packer.command_line.app import app
 from packer.command_line.bar import Bar, cells, window_bar
 from packer.command_line.pages import write_page
 from strategies import greedy, knapsack, parse
+from tests.overlapping import PACKED
 from tests.test_command_line import POLICY, SUPPORT, on_a_terminal, run, support
 from tests.test_page import read
 
@@ -135,6 +136,11 @@ def test_a_bar_has_the_numbers_of_its_chunks_and_shades_the_rest() -> None:
     assert drawn(window_bar((), pack([], greedy, budget=5).report), width=10) == "░" * 10 + "\n"
 
 
+def test_a_bar_is_as_long_as_what_was_charged() -> None:
+    line = drawn(window_bar(PACKED.chunks, PACKED.report), width=40)
+    assert line == f"0{'━' * 19}1{'━' * 7}{'░' * 12}\n"
+
+
 def test_a_bar_is_no_wider_than_the_console_or_than_can_be_read() -> None:
     bar = Bar([("0", 1, "#ffffff"), ("1", 1, "#ffffff")])
     assert cell_len(drawn(bar, width=30).rstrip()) == 30
@@ -157,6 +163,11 @@ def test_pack_and_explain_show_the_bar_on_a_terminal(tmp_path: Path, small: str)
 # -- side by side ---------------------------------------------------------------------------
 
 
+def test_a_comparison_counts_one_chunk_as_one(small: str) -> None:
+    lines = run("compare", small, "-b", "51", "-p", "top(1)|greedy", "-p", "greedy").stdout
+    assert "\n1 chunk, 51 of 51 tokens, total score 1, 0 in here alone\n" in lines
+
+
 def test_compare_shows_policies_side_by_side_within_eighty_columns(small: str) -> None:
     found = run("compare", small, "-b", "53", "-p", "greedy", "-p", "knapsack")
     assert found.exit_code == 0
@@ -169,7 +180,7 @@ def test_compare_shows_policies_side_by_side_within_eighty_columns(small: str) -
         "3 chunks, 53 of 53 tokens, total score 1.9, 2 in here alone\n"
         f"0{'━' * 38}1{'━' * 38}2━\n"
         "\n"
-        "In all: 1\n"
+        "In both: 1\n"
         "id   score tokens A    B\n"
         "tiny   0.1      1 at 1 at 2\n"
         "\n"

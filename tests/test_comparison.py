@@ -62,6 +62,40 @@ def test_of_three_the_shared_are_in_all() -> None:
     assert [found.only(place) for place in range(3)] == [(), ("one", "two"), ()]
 
 
+def test_groups_are_what_all_pack_then_one_alone_then_more() -> None:
+    found = compare(greedy, knapsack, greedy | ushape, chunks=CHUNKS, budget=53)
+    assert [(group.heading, group.places, group.ids) for group in found.groups()] == [
+        ("In all: 1", (0, 1, 2), ("small",)),
+        ("Only in B: 2", (1,), ("one", "two")),
+        ("Only in A and C: 1", (0, 2), ("long",)),
+    ]
+    two = compare(greedy, knapsack, chunks=CHUNKS, budget=53).groups()
+    assert [group.heading for group in two] == ["In both: 1", "Only in A: 1", "Only in B: 2"]
+
+
+@given(requests(embedded=True), policies())
+def test_the_groups_part_what_is_packed(request_: Request, other: Any) -> None:
+    options: Any = {"budget": request_.budget, "overhead": request_.overhead, "query": QUERY}
+    try:
+        found = compare(request_.policy, other, greedy, chunks=request_.chunks, now=NOW, **options)
+    except PackError:
+        return
+    groups = found.groups()
+    assert sorted(id_ for group in groups for id_ in group.ids) == sorted(found.packed)
+    assert len({group.places for group in groups}) == len(groups)
+    for group in groups:
+        for place, packed in enumerate(found):
+            taken = {chunk.id for chunk in packed}
+            assert (
+                taken.issuperset(group.ids)
+                if place in group.places
+                else taken.isdisjoint(group.ids)
+            )
+    alone = {group.places: group.ids for group in groups}
+    assert [alone.get((place,), ()) for place in range(3)] == [found.only(at) for at in range(3)]
+    assert alone.get((0, 1, 2), ()) == found.shared
+
+
 def test_the_same_policy_twice_packs_nothing_alone() -> None:
     found = compare(greedy, greedy, chunks=CHUNKS, budget=53)
     assert (found.only(0), found.only(1)) == ((), ())

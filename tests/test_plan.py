@@ -368,6 +368,15 @@ def test_the_outcome_is_json() -> None:
     assert read["text"] == found.text()
 
 
+def test_the_json_of_an_outcome_with_lone_surrogates_can_be_encoded() -> None:
+    lone = "a lone \ud800 surrogate"
+    found = plan(Section("a", greedy), budget=9).pack({"a": [Chunk(lone, 0.5, id="\udfff")]})
+    read = json.loads(found.to_json().encode())
+    assert read["text"] == lone
+    assert read["sections"]["a"]["chunks"][0]["id"] == "\udfff"
+    assert json.loads(found.to_json(indent=1).encode()) == read == found.to_dict()
+
+
 def test_a_plan_checks_its_call() -> None:
     part: list[Section] = [Section("a", greedy)]
     for arguments, message in (

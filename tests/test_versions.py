@@ -92,6 +92,13 @@ def test_a_chunk_that_supersedes_its_own_source_does_not_drop_its_neighbours() -
     assert kept(current(), *chunks) == ["a", "b"]
 
 
+def test_a_version_of_the_same_source_supersedes_by_id() -> None:
+    packed = run(
+        current(), chunk("v1", source="s"), chunk("v2", source="s", supersedes="v1"), chunk("c")
+    )
+    assert told(packed) == {"v1": "superseded by v2"}
+
+
 # -- latest ---------------------------------------------------------------------------------
 
 

@@ -2,8 +2,9 @@
 
     reading.py     JSON and JSON Lines -> chunks, block by block
     json_text.py   one JSON text in blocks -> its values, one by one
+    plans.py       a plan as a TOML file, and the chunks of its sections
+    templates.py   a template as text, or as a file that holds it
     faults.py      what the user did wrong -> a message with the place and the mend
-    comparing.py   several policies on the same chunks
     bar.py         the window as one line
     rendering.py   the report and the explanations -> tables
     vocabulary.py  the catalog of stages -> what can be listed of each
@@ -12,11 +13,18 @@
     writing.py     files, whole or not at all
     output.py      the two streams: bytes for programs, safe text for eyes
     batch.py       a Parquet file of requests, packed batch by batch into another
-    evaluation.py  the command eval
-    tuning.py      the command tune
     answering.py   what every command does around its work
     counters.py    token counters by name
-    app.py         the commands
+    options.py     the options that several commands have
+    packing.py     the command pack, and how any command packs a file or a plan
+    explaining.py  the command explain
+    comparing.py   the command compare
+    stages.py      the command stages
+    checking.py    the command check
+    batching.py    the command batch
+    evaluation.py  the command eval
+    tuning.py      the command tune
+    app.py         the commands by name
 
 Needs the extra `cli` (typer, rich); `import packer` imports none of it.
 """

@@ -10,13 +10,14 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from packer.counted import number
 from packer.evaluation.budgets import BUDGETS
-from packer.page.counted import number
 from packer.tokens import CountTokens
 
 from .answering import answering
 from .counters import counter
 from .faults import InputFault
+from .options import NoColor, Now, Overhead, Tokenizer
 from .output import console, display, emit, visible
 from .progress import counting
 from .writing import write_whole
@@ -48,21 +49,8 @@ Data = Annotated[
         show_default=False,
     ),
 ]
-Overhead = Annotated[
-    int, typer.Option(help="Tokens charged for each chunk: separators, citation marks.")
-]
-Tokenizer = Annotated[
-    str, typer.Option(metavar="NAME", help="What counts chunks that come without tokens.")
-]
-Now = Annotated[
-    str | None,
-    typer.Option(metavar="ISO", help="The moment from which ages count; the clock if not given."),
-]
 Seed = Annotated[int, typer.Option(help="Of the random numbers; the same gives the same figures.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 for one a core.")]
-NoColor = Annotated[
-    bool, typer.Option("--no-color", help="Plain text; NO_COLOR in the environment does the same.")
-]
 
 ALL = "all"
 """Stands for every measure."""

@@ -18,10 +18,10 @@ from packer.algebra import Policy, steps_of
 from packer.comparison import Comparison
 from packer.errors import InvalidParameter
 from packer.page.cast import Cast, Member, scored, stops
-from packer.page.side_by_side import letter
 from packer.plan import PackedPlan, PlanReport
 from packer.records import Exclusion, Optimality, Packed, PackedChunk, Report, StageTrace
 from packer.selection import Layout, Selection
+from packer.sides import letter, summary
 from packer.values import ScoreStep
 
 from .bar import window_bar
@@ -100,31 +100,16 @@ def comparison_tables(comparison: Comparison, show: int) -> RenderableType:
 
     `show`: how many rows of each table; 0 for all.
     """
+    groups = comparison.groups()
+    alone = {group.places: len(group.ids) for group in groups}
     parts: list[RenderableType] = []
     for place, packed in enumerate(comparison):
-        report = packed.report
-        value = sum(chunk.score for chunk in packed)
-        words = (
-            f"{report.selected_count:,} chunks, {report.tokens_used:,} of {report.budget:,} tokens, "
-            f"total score {value:.4g}, {len(comparison.only(place)):,} in here alone"
-        )
-        parts += [_text(f"{letter(place)}: {report.policy}", "bold"), _text(words)]
-        parts += [window_bar(packed.chunks, report), Text()]
+        words = summary(packed, alone.get((place,), 0))
+        parts += [_text(f"{letter(place)}: {packed.report.policy}", "bold"), _text(words)]
+        parts += [window_bar(packed.chunks, packed.report), Text()]
     members = [Cast.of(packed).by_id for packed in comparison]
-    groups: dict[tuple[int, ...], list[str]] = {}
-    for id_ in comparison.packed:
-        takers = tuple(
-            place for place, found in enumerate(members) if found[id_].position is not None
-        )
-        groups.setdefault(takers, []).append(id_)
-    everyone = tuple(range(len(members)))
-    for takers in sorted(groups, key=lambda some: (some != everyone, len(some), some)):
-        ids = groups[takers]
-        names = " and ".join(map(letter, takers))
-        heading = (
-            f"In all: {len(ids):,}" if takers == everyone else f"Only in {names}: {len(ids):,}"
-        )
-        parts += [_text(heading, "bold"), _side_by_side(members, ids, show), Text()]
+    for group in groups:
+        parts += [_text(group.heading, "bold"), _side_by_side(members, group.ids, show), Text()]
     return Group(*parts[:-1])
 
 
@@ -217,7 +202,7 @@ def _packed_rows(packed: Packed, show: int) -> RenderableType:
 
 def _tokens(chunk: PackedChunk) -> str:
     whole = "" if chunk.original_tokens is None else f" of {chunk.original_tokens:,}"
-    new = "" if chunk.new_tokens in {None, chunk.tokens} else f" ({chunk.new_tokens:,} new)"
+    new = "" if chunk.charged == chunk.tokens else f" ({chunk.charged:,} new)"
     return f"{chunk.tokens:,}{whole}{new}"
 
 

@@ -9,8 +9,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from packer.counted import number
 from packer.evaluation.budgets import TUNING_BUDGETS
-from packer.page.counted import number
 
 from .answering import answering
 from .counters import counter

@@ -1,7 +1,7 @@
 """An evaluation as Markdown, which is also plain text that can be read."""
 
+from packer.counted import number
 from packer.errors import InvalidParameter, shown
-from packer.page.counted import number
 
 from .measures import MEASURES, TITLES
 from .results import Cell, Evaluation

@@ -2,7 +2,7 @@
 
 from importlib import resources
 
-from packer.page.counted import number
+from packer.counted import number
 from packer.page.document import document
 from packer.page.markup import Html, element, plain, prose
 

@@ -24,9 +24,9 @@ import attrs
 import numpy as np
 
 from packer.arrays import Vectors, frozen
+from packer.counted import number
 from packer.errors import InvalidChunk, InvalidParameter, PackError, shown
 from packer.intake import OnInvalid
-from packer.page.counted import number
 from packer.tokens import CountTokens, approximate
 from packer.validation import KEYS
 

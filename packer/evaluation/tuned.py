@@ -7,8 +7,8 @@ from typing import Any, final
 import attrs
 
 from packer.algebra import Policy
+from packer.counted import number
 from packer.literals import escaped_surrogates
-from packer.page.counted import number
 
 from .gains import Gain
 

@@ -17,9 +17,9 @@ import strategies
 from packer.algebra import Policy
 from packer.arrays import Floats, Ints
 from packer.budget import Budget
+from packer.counted import number
 from packer.errors import InvalidParameter, shown
 from packer.numbers import is_int
-from packer.page.counted import number
 from packer.tokens import CountTokens
 from strategies import greedy
 

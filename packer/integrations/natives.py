@@ -1,8 +1,6 @@
 """Packed chunks back to the objects that they were made from, and the report as plain values."""
 
-import math
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import Any, Final
 
 import attrs
@@ -10,6 +8,7 @@ import attrs
 from packer.algebra import Policy
 from packer.errors import MissingEmbeddings
 from packer.facade import Packer
+from packer.plain import plain
 from packer.records import Chunk, Metadata, Packed, PackedChunk, Report
 from strategies import parse
 
@@ -98,6 +97,8 @@ def note(chunk: PackedChunk, report: dict[str, Any] | None = None) -> dict[str, 
     }
     if chunk.original_tokens is not None:
         own["original_tokens"] = chunk.original_tokens
+    if chunk.new_tokens is not None:
+        own["new_tokens"] = chunk.new_tokens
     if chunk.merged_from:
         own["merged_from"] = list(chunk.merged_from)
     return own if report is None or chunk.position else {**own, "report": report}
@@ -105,16 +106,8 @@ def note(chunk: PackedChunk, report: dict[str, Any] | None = None) -> dict[str, 
 
 def _plain(record: "attrs.AttrsInstance") -> dict[str, Any]:
     names = (field.name for field in attrs.fields(type(record)))
-    return {name: _json(getattr(record, name)) for name in names if name not in _KNOWN}
+    return {name: plain(getattr(record, name)) for name in names if name not in _KNOWN}
 
 
 _KNOWN: Final = frozenset({"content", "metadata"})
 """What the caller has already."""
-
-
-def _json(value: Any) -> Any:
-    if isinstance(value, StrEnum):
-        return value.value
-    if isinstance(value, tuple):
-        return list(value)
-    return None if isinstance(value, float) and not math.isfinite(value) else value

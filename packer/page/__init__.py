@@ -7,7 +7,6 @@
     relations.py   which chunks speak of each other
     window.py      the bar of the window
     cards.py       a chunk in full
-    counted.py     counts in words
     funnel.py      the stages, with chunks and tokens in and out
     differences.py near-duplicates side by side, differing words marked
     what_if.py     the same at other budgets: table, curve, and the data of the slider

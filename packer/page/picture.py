@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from typing import Any
 
+from packer.counted import number
 from packer.errors import PackError, shown
 from packer.frontier import Frontier
 from packer.records import Packed, Report
 
 from .cards import inside, outside
 from .cast import Cast
-from .counted import number
 from .differences import pairs
 from .document import document
 from .funnel import funnel

@@ -5,6 +5,7 @@ from typing import Final, TypeAlias, final
 
 import attrs
 
+from packer.metadata import hashable, names, superseders
 from packer.records import PackedChunk, Reason
 
 from .cast import Cast, Member, keyed
@@ -41,15 +42,15 @@ def relations(cast: Cast) -> Relations:
 def _pairs(cast: Cast) -> Iterator[tuple[Member, str, Member, str]]:
     yield from _near_duplicates(cast)
     named = [
-        ("supersedes", "supersedes", "superseded by"),
         ("superseded_by", "superseded by", "supersedes"),
         *((key, "needs", "needed by") for key in {"parent", *keyed(cast.report, "needs")}),
     ]
     for member in cast.members:
         for key, words, back in named:
-            for id_ in _ids(member.record.metadata.get(key)):
+            for id_ in _names(member.record.metadata.get(key)):
                 if id_ in cast.by_id:
                     yield member, words, cast.by_id[id_], back
+    yield from _replaced(cast)
     yield from _variants(cast)
     for warning in cast.report.warnings:
         if warning.code == CONFLICT:
@@ -72,31 +73,36 @@ def _near_duplicates(cast: Cast) -> Iterator[tuple[Member, str, Member, str]]:
             yield member, "has the id of", cast.by_id[member.id], "has the id of"
 
 
+def _replaced(cast: Cast) -> Iterator[tuple[Member, str, Member, str]]:
+    """Chunks that another's `supersedes` names, as `current` sees it."""
+    metadata = [
+        {"source": own.get("source"), "supersedes": _names(own.get("supersedes"))}
+        for own in (member.record.metadata for member in cast.members)
+    ]
+    newer = superseders([member.id for member in cast.members], metadata)
+    for member, rows in zip(cast.members, newer, strict=True):
+        if cast.by_id[member.id] is member:
+            for row in rows:
+                yield cast.members[row], "supersedes", member, "superseded by"
+
+
 def _variants(cast: Cast) -> Iterator[tuple[Member, str, Member, str]]:
     """Chunks that are out because another of their group is in."""
     for key in keyed(cast.report, "exclusive"):
         taken = {
             value: member
             for member in cast.inside
-            if (value := _hashable(member.record.metadata.get(key))) is not None
+            if (value := hashable(member.record.metadata.get(key))) is not None
         }
         for member in cast.groups.get(Reason.EXCLUSIVE, ()):
-            other = taken.get(_hashable(member.record.metadata.get(key)))
+            other = taken.get(hashable(member.record.metadata.get(key)))
             if other is not None:
                 yield member, "variant of", other, "variant of"
 
 
-def _hashable(value: object) -> object:
+def _names(value: object) -> list[str]:
+    """What a value names; nothing where it cannot be written."""
     try:
-        hash(value)
-    except TypeError:
-        return None
-    return value
-
-
-def _ids(value: object) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, list | tuple):
-        return [id_ for id_ in value if isinstance(id_, str)]
-    return []
+        return names(value)
+    except Exception:  # noqa: BLE001  # whatever a caller's own objects raise
+        return []

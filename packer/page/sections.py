@@ -3,9 +3,9 @@
 import html
 from collections.abc import Mapping
 
+from packer.counted import number
 from packer.records import Packed
 
-from .counted import number
 from .document import document
 from .markup import Html, element, joined, plain, prose
 from .picture import page
