@@ -21,7 +21,7 @@ def differences(kept: str, other: str, *, inside: bool = False) -> tuple[Differe
     The words of both are aligned.  A fact that stands where the kept text has another one differs;
     one that is only in the other differs, too, as with it something would be lost; one that is only
     in the kept does not, unless it is a negation (with `inside`, for a passage of a longer text,
-    not even then).  What only moved does not differ.  A change of more than `LONGEST` words is
+    only one between words of the passage, not before or after them).  What only moved does not differ.  A change of more than `LONGEST` words is
     another passage and no other fact, and texts of which less than half is the same are no
     near-copies: neither is looked at.  O(words) for texts that differ in one place,
     O(words^2) at worst.
@@ -34,31 +34,39 @@ def differences(kept: str, other: str, *, inside: bool = False) -> tuple[Differe
     left, right = list(words(kept)), list(words(other))
     found: list[Difference] = []
     spare: tuple[list[Word], list[Word]] = ([], [])
-    changes = list(_changes(left, right))
+    around: list[Word] = []  # of the longer text, what stands before or after the passage
+    changes = list(_changes(left, right, inside=inside))
     shared = len(left) - sum(end - begin for begin, end, _, _ in changes)
     if 2 * shared < min(len(left), len(right)):
         return ()
     for begin, end, start, stop in changes:
         if max(end - begin, stop - start) > LONGEST:
             continue
+        known = len(spare[0])
         found += _replaced(left[begin:end], right[start:stop], spare)
+        if inside and not 0 < start <= stop < len(right):
+            around += spare[0][known:]
     for kind in KINDS:
         only = [[fact for fact in side if fact.kind == kind] for side in spare]
         lost, gone = _apart(*only)
         found += [Difference(kind, "", fact.written) for fact in gone]
-        if kind == "negation" and not inside:
-            found += [Difference(kind, fact.written, "") for fact in lost]
+        if kind == "negation":
+            found += [Difference(kind, fact.written, "") for fact in _without(lost, around)]
     return tuple(found)
 
 
-def _changes(left: Sequence[Word], right: Sequence[Word]) -> Iterator[tuple[int, int, int, int]]:
-    """The places where the words differ, as ranges of both."""
+def _changes(
+    left: Sequence[Word], right: Sequence[Word], *, inside: bool
+) -> Iterator[tuple[int, int, int, int]]:
+    """The places where the words differ, as ranges of both.
+
+    A passage may begin or end as the longer text does, and stand elsewhere in it.
+    """
     a, b = [word.meaning for word in left], [word.meaning for word in right]
-    first = 0
-    while first < min(len(a), len(b)) and a[first] == b[first]:
+    first = last = 0
+    while not inside and first < min(len(a), len(b)) and a[first] == b[first]:
         first += 1
-    last = 0
-    while last < min(len(a), len(b)) - first and a[-1 - last] == b[-1 - last]:
+    while not inside and last < min(len(a), len(b)) - first and a[-1 - last] == b[-1 - last]:
         last += 1
     middle = a[first : len(a) - last], b[first : len(b) - last]
     matcher = difflib.SequenceMatcher(None, *middle, autojunk=False)

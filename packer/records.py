@@ -188,6 +188,15 @@ class PackedChunk:
     original_tokens: int | None = None
     new_tokens: int | None = None
 
+    @property
+    def charged(self) -> int:
+        """What its text was charged, without the overhead of the call, and without a template.
+
+        >>> PackedChunk("back", "We ship.", 0.8, tokens=8, position=1, new_tokens=4).charged
+        4
+        """
+        return self.tokens if self.new_tokens is None else self.new_tokens
+
 
 @final
 @attrs.frozen
@@ -597,7 +606,7 @@ class Packed:
 
 def _tokens_text(chunk: PackedChunk) -> str:
     shortened = "" if chunk.original_tokens is None else f" of {chunk.original_tokens}"
-    new = "" if chunk.new_tokens in {None, chunk.tokens} else f" ({chunk.new_tokens} new)"
+    new = "" if chunk.charged == chunk.tokens else f" ({chunk.charged} new)"
     return f"{chunk.tokens}{shortened} tokens{new}"
 
 

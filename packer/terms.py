@@ -16,7 +16,7 @@ import numpy as np
 
 from .arrays import Ints, sealed
 
-__all__ = ["LANGUAGES", "Counts", "counted", "query_terms"]
+__all__ = ["LANGUAGES", "Counts", "counted", "is_word_in", "query_terms"]
 
 LANGUAGES: Final = (
     "english",
@@ -186,6 +186,27 @@ def counted(texts: Sequence[str], terms: tuple[str, ...], language: str) -> Coun
             times[:, at] = [form.count(term) for form in forms]
     lengths = np.array([len(found) for found in words], np.int64)
     return Counts(terms, language, sealed(times), sealed(lengths))
+
+
+def is_word_in(text: str, word: str) -> bool:
+    """Whether a word is in the text and no part of a longer one.
+
+    Scripts without blanks, and Hangul with its particles, do not say where a word ends: an edge of
+    the word in one of them, or beside one, is an end.  O(length).
+
+    >>> is_word_in("in 1935", "35"), is_word_in("35歳です", "35"), is_word_in("首都は東京です", "東京")
+    (False, True, True)
+    """
+    if not word or word not in text:
+        return False
+    if text.isascii():
+        return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
+    import regex
+
+    inside = rf"[\w--[{_UNSPACED}]]"
+    before = "" if _is_unspaced(word[0]) else f"(?<!{inside})"
+    after = "" if _is_unspaced(word[-1]) else f"(?!{inside})"
+    return regex.search(f"(?V1){before}{regex.escape(word)}{after}", text) is not None
 
 
 def _like(words: Iterable[str], terms: Sequence[str], language: str) -> Sequence[str]:

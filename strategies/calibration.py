@@ -1,6 +1,6 @@
 """From scores to probabilities: `utility`, and how it is fitted on the caller's own labels."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias, final
 
 import attrs
@@ -171,7 +171,7 @@ def _labelled(
     if not isinstance(given, Pool):
         found = np.asarray(given, np.float64)
         pool = Pool.from_arrays(found, np.ones(found.shape, np.int64))
-    hits = _hits(place, pool, list(marks))
+    hits = _hits(place, pool, marks)
     if before is None:
         return pool.scores, hits
     after = before(pool)
@@ -182,7 +182,15 @@ def _labelled(
     return after.scores, np.array([of_row[row] for row in after.table_rows.tolist()], np.bool_)
 
 
-def _hits(place: int, pool: Pool, marks: list[Any]) -> Bools:
+def _hits(place: int, pool: Pool, given: Any) -> Bools:
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        hint = f", such as [{shown(given)}]" if isinstance(given, str) else ""
+        message = (
+            f"labels[{place}] is {shown(given)}; give a list of ids, or of True and False for each "
+            f"chunk{hint}"
+        )
+        raise InvalidParameter(message, details={"place": place})
+    marks = list(given)
     if marks and all(isinstance(mark, bool | np.bool_) for mark in marks):
         if len(marks) != len(pool):
             message = (

@@ -80,24 +80,37 @@ def _under_rules(book: Rulebook) -> Selection:
     """
     pool, scores = book.pool, book.pool.scores
     positive = np.where(scores > 0, scores, 0.0)
-    values, shift = np.zeros(len(pool), np.int64), 0
-    if positive.any():
-        values, shift = _scaled(positive)
-    found = book.solve(values)
-    if found is None:
-        raise conflict(book)
-    mask, most, proven = found
+    mask, bound, proven = _allowed(book, np.where(book.costs <= pool.capacity, positive, 0.0))
     rest = np.flatnonzero(~mask & (scores > 0))  # too small for the scale, or beyond the limit
     chosen = book.walk(rest[best_first(scores[rest])], sealed(np.flatnonzero(mask)))
     chosen = book.without_idle(chosen)
     chosen = chosen[np.lexsort((chosen, -scores[chosen]))]
-    bound = _unscaled(most + 0.5 * len(pool), shift)
 
     def detail(row: int) -> str | None:
         return None if scores[row] > 0 else NOTHING
 
     optimality = _optimality(_total(positive[chosen]), bound, proven=proven)
     return book.select(chosen, detail=detail, optimality=optimality)
+
+
+def _allowed(book: Rulebook, scores: Floats) -> tuple[Bools, float, bool]:
+    """The best rows that the rules allow (by scores >= 0), a bound, and whether it is proven.
+
+    A row that is worth more than the bound is in no selection.  As the highest score sets the
+    scale, it must not blur the others: without it the scale is set anew.
+    """
+    while True:
+        values, shift = np.zeros(len(scores), np.int64), 0
+        if scores.any():
+            values, shift = _scaled(scores)
+        found = book.solve(values)
+        if found is None:
+            raise conflict(book)
+        mask, most, proven = found
+        possible = values <= most
+        if possible.all():
+            return mask, _unscaled(most + _rounding(scores, values, shift), shift), proven
+        scores = np.where(possible, scores, 0.0)
 
 
 def _overlapping(pool: Pool) -> Selection:
@@ -161,9 +174,7 @@ def _best(scores: Floats, costs: Ints, capacity: int) -> tuple[Bools, float, boo
     rest = np.flatnonzero(~chosen & (costs <= left))
     if len(rest):
         chosen[rest[fill(best_first(scores[rest]), costs[rest], left)]] = True
-    exact = np.array_equal(np.ldexp(values.astype(np.float64), -shift), scores)
-    rounding = 0.0 if exact else 0.5 * len(scores)
-    return chosen, _unscaled(most + rounding, shift), proven
+    return chosen, _unscaled(most + _rounding(scores, values, shift), shift), proven
 
 
 def _scaled(scores: Floats) -> tuple[Ints, int]:
@@ -171,6 +182,12 @@ def _scaled(scores: Floats) -> tuple[Ints, int]:
     exponent = math.frexp(float(scores.max()))[1]
     shift = BITS - len(scores).bit_length() - exponent
     return np.rint(np.ldexp(scores, shift)).astype(np.int64), shift
+
+
+def _rounding(scores: Floats, values: Ints, shift: int) -> float:
+    """By how much the scaled scores of a subset may exceed the sum of its integers."""
+    exact = np.array_equal(np.ldexp(values.astype(np.float64), -shift), scores)
+    return 0.0 if exact else 0.5 * np.count_nonzero(scores)
 
 
 def _unscaled(total: float, shift: int) -> float:
@@ -208,8 +225,10 @@ The report warns, `squeezed-scores`, where not all fits and scores spread (stand
 mean) by less than 0.5 or less than costs do, unless `utility` made them.
 
 `report.optimality` says what is proven.  Scores are scaled to integers with about
-52 - log2(n) bits; the rounding, at most n * 2**-shift / 2, is part of `bound`.  Beyond its work
-limit (some 20 ms) the best found so far comes with a true bound and ``proven=False``.
+52 - log2(n) bits of the highest that can come in; the rounding, at most n * 2**-shift / 2, is
+part of `bound` and `gap`.  ``proven=True`` means that no other subset has a higher sum of these
+integers.  Beyond its work limit (some 20 ms) the best found so far comes with a true bound and
+``proven=False``.
 
 Algorithm: Pisinger, "A minimal algorithm for the 0-1 knapsack problem", Operations Research
 45(5), 1997, with ideas of Martello, Pisinger, Toth, Management Science 45(3), 1999; no table of

@@ -42,6 +42,7 @@ def labelled(draw: st.DrawFn) -> tuple[list[list[float]], list[list[bool]]]:
 
 
 PROBIT: Any = "probit"
+NOT_LISTED: Any = [True]
 SELECTING: Any = normalize() | greedy
 
 
@@ -223,6 +224,14 @@ def test_coefficients_that_do_not_go_together_are_refused(given: Any, words: str
         (lambda: fit_utility([[0.5, 0.4]], [[True, True]]), "all of the 2 chunks"),
         (lambda: fit_utility([[0.5, 0.4]], [[True]]), "labels[0] has 1 entries and pools[0] 2"),
         (lambda: fit_utility([[0.5, 0.4]], [[1, 0]]), "labels[0] is [1, 0]; give ids"),
+        (
+            lambda: fit_utility([Pool.from_chunks([Chunk("x", 0.9, id="a")])], ["a"]),
+            "labels[0] is 'a'; give a list of ids, or of True and False for each chunk, such as ['a']",
+        ),
+        (lambda: fit_utility([[0.5, 0.4]], "a"), "labels[0] is 'a'; give a list of ids"),
+        (lambda: fit_utility([[0.5]], [b"a"]), "labels[0] is b'a'; give a list of ids"),
+        (lambda: fit_utility([[0.5]], [{"a": True}]), "labels[0] is {'a': True}; give a list"),
+        (lambda: fit_utility([[0.5]], NOT_LISTED), "labels[0] is True; give a list of ids"),
         (lambda: fit_utility([[0.5, 0.4]], [[True, False]], PROBIT), "method is 'probit'"),
         (lambda: fit_utility([[0.5, 0.4]], [[True, False]], l2=0.0), "l2 is 0.0"),
         (

@@ -486,3 +486,39 @@ def test_a_minimum_holds_through_the_repair_of_a_text() -> None:
             continue
         assert {chunk.metadata["source"] for chunk in packed} == {"x", "y"}
         assert dear(packed.text()) <= budget
+
+
+@pytest.mark.parametrize("high", [1e17, 1e12, 1e300])
+@pytest.mark.parametrize(
+    "policy",
+    [
+        cap(9) | knapsack,
+        quota(min=2, max=4) | knapsack,
+        quota(max=5, by="k") | knapsack,
+        pin(field("pin") == 1) | exclusive("k") | knapsack,
+    ],
+    ids=str,
+)
+def test_a_chunk_that_cannot_come_in_does_not_blur_what_knapsack_says(
+    policy: Policy, high: float
+) -> None:
+    chunks = [
+        Chunk("w", 0.0, id="w", tokens=0, metadata={"k": 2, "pin": 1}),
+        Chunk("x", high, id="big", tokens=100, metadata={"k": 2}),
+        *(
+            [Chunk("y", high, id="rival", tokens=4, metadata={"k": 2})]
+            if "pin" in str(policy)
+            else []
+        ),
+        Chunk("a", 0.5, id="a", tokens=5),
+        Chunk("b", 0.4, id="b", tokens=2),
+        Chunk("c", 0.4, id="c", tokens=3),
+    ]
+    packed = pack(chunks, policy, budget=5)
+    assert {chunk.id for chunk in packed} >= {"b", "c"}
+    optimality = packed.report.optimality
+    assert optimality is not None
+    assert optimality.proven
+    assert optimality.value == 0.8
+    assert optimality.bound == pytest.approx(0.8, abs=1e-12)
+    assert optimality.gap < 1e-12

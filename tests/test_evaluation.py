@@ -146,6 +146,15 @@ def test_evidence_is_counted_by_groups_that_retrieval_found() -> None:
         ("The tabbycat", ["tabby"], True),
         ("anything", [""], False),
         ("Größe: 35 cm", ["35 CM"], True),
+        ("Größe", ["röß"], False),
+        ("首都は東京です。", ["東京"], True),
+        ("首都は京都です。", ["東京"], False),
+        ("彼は35歳です。", ["35"], True),
+        ("彼は135歳です。", ["35"], False),
+        ("ประเทศไทยสวย", ["ไทย"], True),
+        ("수도는 서울입니다", ["서울"], True),
+        ("東京tower", ["東京"], True),
+        ("東京towers", ["京tow"], False),
     ],
 )
 def test_an_answer_of_up_to_four_characters_is_a_word(
@@ -305,6 +314,19 @@ def test_changes_name_the_queries_that_lose_first(found: Evaluation) -> None:
     assert (changes[0].value, changes[0].baseline) == (0.0, 1.0)
     assert changes[-1].set == "faq"
     assert found.changes("greedy", 100) == []
+
+
+@pytest.mark.parametrize("baseline", [None, "greedy", greedy])
+def test_no_other_policy_goes_by_the_text_of_the_baseline(baseline: Any) -> None:
+    named = {"greedy": "lexical() | greedy"}
+    options: Any = {} if baseline is None else {"baseline": baseline}
+    with pytest.raises(PackError) as caught:
+        evaluate(by_hand(), named, budgets=[40], resamples=10, **options)
+    assert caught.value.code == "INVALID_PARAMETER"
+    assert caught.value.message == (
+        "policies calls 'lexical(1.0) | greedy' by the name 'greedy', which is the text of the "
+        "baseline; give it another name"
+    )
 
 
 def test_a_baseline_may_be_a_name_a_text_or_another_policy() -> None:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from packer import Chunk, Conflict, Difference, Packed, Packer, Pool, pack
+from packer.disagreements import differences
 from packer.facts import signature
 from strategies import dedup, distinct, field, greedy, parse, pin
 from tests.generators import chunk_lists, pools
@@ -177,3 +178,41 @@ def test_what_keep_drops_states_the_facts_of_what_it_names(pool: Pool, threshold
     for members in groups.values():
         same = after.narrowed(np.array(members))
         assert len(dedup(threshold, metric="jaccard", guard="off")(same)) == len(members)
+
+
+@pytest.mark.parametrize(
+    ("whole", "passage", "kinds"),
+    [
+        ("Opened items may not be returned.", "Opened items may be returned.", ["negation"]),
+        (
+            "We never ship to islands. Opened items may not be returned. We do not pay for labels.",
+            "Opened items may be returned.",
+            ["negation"],
+        ),
+        (
+            "It does not cover wear. Opened items may be returned. We do not pay for labels.",
+            "Opened items may be returned.",
+            [],
+        ),
+        ("The box is not sold. The item is sold.", "The item is sold.", []),
+        ("The item is sold. The box is not sold.", "The item is sold.", []),
+        ("Opened items may be returned.", "Opened items may not be returned.", ["negation"]),
+    ],
+)
+def test_a_negation_within_a_passage_counts_and_one_around_it_does_not(
+    whole: str, passage: str, kinds: list[str]
+) -> None:
+    assert [one.kind for one in differences(whole, passage, inside=True)] == kinds
+
+
+@pytest.mark.parametrize("guard", ["warn", "keep"])
+def test_the_opposite_statement_is_not_dropped_in_silence(guard: Any) -> None:
+    chunks = [
+        Chunk("Opened items may be returned.", 0.5, id="may"),
+        Chunk("Opened items may not be returned.", 0.9, id="not"),
+    ]
+    packed = pack(chunks, dedup(0.7, metric="containment", guard=guard) | greedy, budget=1000)
+    assert ids(packed) == (["not"] if guard == "warn" else ["not", "may"])
+    [found] = packed.report.conflicts
+    assert (found.kept, found.other, found.dropped) == ("not", "may", guard == "warn")
+    assert found.differences == (Difference("negation", "not", ""),)

@@ -129,8 +129,8 @@ def _unit(play: Play) -> Vectors:
     assert flat is not None and offsets is not None  # or nothing is embedded  # noqa: PT018
     embedded = play.embedded
     starts = offsets[play.at[embedded]]
-    dimension = int(np.diff(offsets).max(initial=0))
-    if len(flat) == len(play.at) * dimension:
+    dimension = int(np.diff(offsets)[play.at].max(initial=0))
+    if embedded.all() and len(flat) == len(play.at) * dimension:
         vectors = flat.reshape(-1, dimension)
         return unit_vectors(vectors, squares(vectors))[0]
     unit = np.zeros((len(play.at), dimension), np.float32)

@@ -1,7 +1,6 @@
 """Labelled queries: what was asked, what was retrieved for it, and what a good pack must hold."""
 
 import difflib
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, final
 
@@ -15,6 +14,7 @@ from packer.intake import OnInvalid
 from packer.numbers import is_int
 from packer.pool import Pool
 from packer.records import Chunk
+from packer.terms import is_word_in
 from packer.tokens import CountTokens, approximate
 
 __all__ = ["Case", "CaseSet", "case", "holds_answer"]
@@ -237,7 +237,8 @@ def case(
 def holds_answer(text: str, answers: Sequence[str]) -> bool:
     r"""Whether one of the answers occurs in the text.
 
-    Case and the width of blanks do not count; an answer of up to 4 characters must be a word.
+    Case and the width of blanks do not count; an answer of up to 4 characters must be a word,
+    where the script has blanks between words.
 
     >>> holds_answer("It opened in  1935.", ["35"]), holds_answer("New\nYork, 1935", ["new york"])
     (False, True)
@@ -249,7 +250,7 @@ def holds_answer(text: str, answers: Sequence[str]) -> bool:
 def _occurs(answer: str, text: str) -> bool:
     if not answer or answer not in text:
         return False
-    return len(answer) > SHORT or bool(re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text))
+    return len(answer) > SHORT or is_word_in(text, answer)
 
 
 def _folded(text: str) -> str:

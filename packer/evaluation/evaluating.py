@@ -10,7 +10,7 @@ from packer.algebra import Policy, checked_policy
 from packer.arrays import Floats, sealed
 from packer.budget import Budget, available
 from packer.call import checked_call
-from packer.errors import InvalidParameter, shown
+from packer.errors import InvalidParameter, PackError, shown
 from packer.numbers import is_int
 from packer.tokens import CountTokens, approximate
 from strategies import parse
@@ -166,10 +166,25 @@ def _policy(given: Policy | str) -> Policy:
 def _with_baseline(
     named: dict[str, Policy], baseline: Policy | str
 ) -> tuple[dict[str, Policy], str]:
-    """The policies with the baseline among them, first where it was not there, and its name."""
+    """The policies with the baseline among them, first where it was not there, and its name.
+
+    Raises INVALID_POLICY, and INVALID_PARAMETER where its text is the name of another policy.
+    """
+    try:
+        policy = _policy(baseline)
+    except PackError:
+        if isinstance(baseline, str) and baseline in named:
+            return named, baseline  # a name that is no policy's text
+        raise
+    for text in (baseline, str(policy)):
+        if isinstance(text, str) and named.get(text, policy) != policy:
+            message = (
+                f"policies calls {str(named[text])!r} by the name {text!r}, which is the text of "
+                "the baseline; give it another name"
+            )
+            raise InvalidParameter(message, details={"name": text, "baseline": str(policy)})
     if isinstance(baseline, str) and baseline in named:
         return named, baseline
-    policy = _policy(baseline)
     name = next((name for name, other in named.items() if other == policy), None)
     if name is not None:
         return named, name

@@ -1,7 +1,6 @@
 """Every chunk of a result, numbered: those that are in, in output order, then those that are out."""
 
 import ast
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, final
 
@@ -184,17 +183,13 @@ def stops(report: Report) -> Iterator[int]:
     """The number of the stage that stopped each excluded chunk, -1 for before all stages.
 
     `excluded` is in the order of the stages, and each stage counted what it let through; so two
-    stages with the same text are told apart.  What the selector left out for a rule is of the stage
-    that made the rule.
+    stages with the same text are told apart.  A rule's stage lets all pass; what the selector left
+    out for the rule stopped at the selector, though `Exclusion.stage` is the rule's.
     """
     counts = [trace.chunks_in - trace.chunks_out for trace in report.stages]
-    before = report.excluded_count - sum(counts)
-    yield from (-1 for _ in range(before))
-    texts = [trace.stage for trace in report.stages]
-    left = iter(report.excluded[before:])
+    yield from (-1 for _ in range(report.excluded_count - sum(counts)))
     for place, count in enumerate(counts):
-        for out in itertools.islice(left, count):
-            yield place if out.stage == texts[place] else texts.index(out.stage)
+        yield from (place for _ in range(count))
 
 
 def scored(stages: Sequence[StageTrace], steps: Sequence["ScoreStep"]) -> dict[int, str]:
