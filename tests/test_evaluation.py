@@ -26,6 +26,7 @@ from packer.evaluation import (
     Evaluation,
     case,
     evaluate,
+    tune,
 )
 from packer.evaluation.cases import holds_answer
 from packer.evaluation.evaluating import case_sets, labelled, setting_of
@@ -343,6 +344,16 @@ def test_changes_name_the_queries_that_lose_first(found: Evaluation) -> None:
     assert (changes[0].value, changes[0].baseline) == (0.0, 1.0)
     assert changes[-1].set == "faq"
     assert found.changes("greedy", 100) == []
+
+
+@pytest.mark.parametrize("seed", [-1, None, 1.5, True, "0"])
+@pytest.mark.parametrize("seeded", [evaluate, tune])
+def test_a_seed_is_an_int_of_0_or_more(seeded: Any, seed: Any) -> None:
+    policies = {} if seeded is tune else {"policies": ["density"]}
+    with pytest.raises(PackError) as caught:
+        seeded(by_hand(), budgets=[40], seed=seed, **policies)
+    assert caught.value.code == "INVALID_PARAMETER"
+    assert caught.value.message == f"seed is {seed!r}; give an int of 0 or more"
 
 
 @pytest.mark.parametrize("baseline", [None, "greedy", greedy])

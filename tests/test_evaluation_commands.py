@@ -125,6 +125,8 @@ def test_eval_compares_the_recommended_policy_when_none_is_named() -> None:
     ("arguments", "message"),
     [
         (["nowhere.jsonl"], "cannot read nowhere.jsonl: No such file or directory"),
+        (["."], "cannot read .: Is a directory"),
+        (["/"], "cannot read /: Is a directory"),
         ([DATA, "-p", "mmr"], "mmr is called; write mmr()"),
         ([DATA, "-b", "0"], "budget"),
         ([DATA, "-m", "recall"], "measure is 'recall'; give one of evidence"),
@@ -138,6 +140,13 @@ def test_eval_tells_what_is_wrong(arguments: list[str], message: str) -> None:
     assert done.exit_code in (1, 2)
     assert message in done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize("command", ["eval", "tune"])
+def test_a_seed_below_0_is_refused(command: str) -> None:
+    done = run(command, DATA, "--seed", "-1", columns=200)
+    assert done.exit_code == 2
+    assert "Invalid value for '--seed'" in done.stderr
 
 
 def test_the_help_says_what_is_so() -> None:

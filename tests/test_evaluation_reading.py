@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from packer import Chunk, PackError
 from packer.evaluation import Case, case, cases_from_table, read_cases
@@ -286,6 +287,98 @@ def test_what_is_no_table_of_queries_is_refused(table: Any, message: str) -> Non
     assert message in caught.value.message
 
 
+MARKED = {"query": "q", "content": "x", "score": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("marks", "groups"),
+    [
+        (["", " ", "\t", "a"], [[3]]),
+        (["True", "False", "false", " TRUE "], [[0], [3]]),
+        ([1, 0, 1.0, 0.0], [[0], [2]]),
+        ([np.True_, np.False_, np.int64(1), np.str_("a")], [[0], [2], [3]]),
+        (["a", True, "a", "chunk-1"], [[0, 2], [1], [3]]),
+    ],
+)
+def test_evidence_is_a_mark_or_a_name(marks: list[Any], groups: list[list[int]]) -> None:
+    (found,) = cases_from_table([{**MARKED, "evidence": mark} for mark in marks])
+    assert [g.tolist() for g in found.groups] == groups
+
+
+@pytest.mark.parametrize(
+    "mark", [["k"], {"k": 1}, ("k",), 2, 0.5, b"a", "0", "1", "Yes", "no", "None", "null", "nan"]
+)
+def test_evidence_that_may_mean_anything_is_refused(mark: Any) -> None:
+    rows = [{**MARKED, "evidence": True}, {**MARKED, "evidence": mark}]
+    with pytest.raises(PackError) as caught:
+        cases_from_table(rows)
+    assert caught.value.code == "INVALID_PARAMETER"
+    assert caught.value.message == (
+        f"table, row 2: evidence is {mark!r}; give True, False, or the name of the piece of "
+        "evidence that the row holds, as text"
+    )
+    assert (caught.value.details["row"], caught.value.details["field"]) == (2, "evidence")
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"query": ["a"]}, "query is ['a']; give the request's words as text"),
+        ({"query": {"a": 1}}, "query is {'a': 1}; give the request's words as text"),
+        ({"query": 5}, "query is 5; give the request's words as text"),
+        ({"query_id": [7]}, "query_id is [7]; give a text or a number"),
+        ({"query_id": {}}, "query_id is {}; give a text or a number"),
+    ],
+)
+def test_what_names_no_query_is_refused_with_its_row(row: dict[str, Any], message: str) -> None:
+    with pytest.raises(PackError) as caught:
+        cases_from_table([{**MARKED, "evidence": True}, {**MARKED, "evidence": True, **row}])
+    assert caught.value.code == "INVALID_PARAMETER"
+    assert caught.value.message == f"table, row 2: {message}"
+    assert (caught.value.details["row"], caught.value.details["field"]) == (2, *row)
+
+
+def test_a_column_is_no_table() -> None:
+    import pandas as pd
+
+    with pytest.raises(PackError, match="give a data frame, an Arrow table or a list of mappings"):
+        cases_from_table(pd.DataFrame([MARKED])["query"])
+
+
+@given(
+    st.lists(
+        st.none() | st.sampled_from(["chunk-0", "chunk-1", "chunk-1-1", "chunk-2"]),
+        min_size=1,
+        max_size=6,
+        unique_by=lambda id_: id_ or object(),
+    )
+)
+def test_an_id_that_is_made_is_no_other_chunk_s(ids: list[str | None]) -> None:
+    rows = [{**MARKED, "evidence": True, "id": id_} for id_ in ids]
+    (found,) = cases_from_table(rows)
+    made = list(found.pool.ids)
+    assert len(set(made)) == len(ids)
+    assert all(want in (None, have) for want, have in zip(ids, made, strict=True))
+    assert [g.tolist() for g in found.groups] == [[at] for at in range(len(ids))]
+
+
+def test_equal_query_ids_and_queries_are_two_things() -> None:
+    rows = [
+        {**MARKED, "query": "7", "evidence": True},
+        {**MARKED, "query_id": "7", "evidence": True},
+    ]
+    assert [asked.query for asked in cases_from_table(rows)] == ["7", "q"]
+
+
+@pytest.mark.parametrize("path", [".", "/", "folder", "folder.jsonl"])
+def test_a_directory_is_no_file(tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("folder", "folder.jsonl"):
+        (tmp_path / name).mkdir()
+    with pytest.raises(IsADirectoryError):
+        read_cases(path)
+
+
 def test_polars_frames_give_their_rows() -> None:
     class Frame:
         def to_dicts(self) -> list[dict[str, Any]]:
@@ -293,6 +386,23 @@ def test_polars_frames_give_their_rows() -> None:
 
     assert _rows(Frame()) == LONG
     assert len(cases_from_table(Frame())) == 2
+
+
+def test_a_query_id_of_none_is_none() -> None:
+    assert case({**RECORD, "query_id": None}, number=3).id == "3"
+    assert case({**RECORD, "query_id": 0}, number=3).id == "0"
+
+
+def test_what_no_policy_packs_is_out_of_reach() -> None:
+    chunks = [
+        {"id": "blank", "content": " ", "score": 0.9},
+        {"id": "b", "content": "It is red.", "score": 0.4},
+        {"id": "b", "content": "We pay.", "score": 0.3},
+    ]
+    found = case({**RECORD, "evidence": ["blank", "b"], "candidates": chunks})
+    assert [g.tolist() for g in found.groups] == [[1]]
+    assert found.unreachable == 1
+    assert found.holds.tolist() == [False, False, False]
 
 
 def test_candidates_may_be_chunks() -> None:

@@ -49,7 +49,9 @@ Data = Annotated[
         show_default=False,
     ),
 ]
-Seed = Annotated[int, typer.Option(help="Of the random numbers; the same gives the same figures.")]
+Seed = Annotated[
+    int, typer.Option(min=0, help="Of the random numbers; the same gives the same figures.")
+]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 for one a core.")]
 
 ALL = "all"

@@ -47,7 +47,7 @@ class Case:
     answers: tuple[str, ...] = ()
     query_embedding: Vectors | None = None
     holds: Bools = attrs.field(init=False, repr=False)
-    """bool[m]: which rows of the table hold an answer; all False for a case without answers."""
+    """bool[m]: which rows of the table can be packed and hold an answer; all False for a case without answers."""
     unit: Vectors | None = attrs.field(init=False, repr=False)
     """float32[m, d]: the embeddings at length 1, zero where there is none."""
     _flat: Ints = attrs.field(init=False, repr=False)
@@ -55,12 +55,13 @@ class Case:
 
     def __attrs_post_init__(self) -> None:
         table = self.pool.candidates
-        holds = [
-            bool(self.answers) and holds_answer(text, self.answers) for text in table.texts or ()
-        ]
+        holds = np.zeros(len(table), np.bool_)
+        if self.answers:
+            for row in self.pool.table_rows.tolist():
+                holds[row] = holds_answer(table.text(row), self.answers)
         nothing = np.empty(0, np.int64)
         derived = {
-            "holds": sealed(np.array(holds or np.zeros(len(table)), np.bool_)),
+            "holds": sealed(holds),
             "unit": _unit(table.vectors),
             "_flat": sealed(np.concatenate([nothing, *self.groups])),
             "_starts": sealed(np.cumsum([0, *map(len, self.groups)])[:-1]),
@@ -180,7 +181,8 @@ def case(
     good pack holds, by `evidence_groups` (lists of ids of candidates, a group covered by any one),
     `evidence` (ids, each a group of its own) or `answers` (texts, any one of which will do); and,
     where there are, `query_id`, `query_embedding` and `evidence_groups_unreachable`, an int.
-    Other keys are left alone.  Evidence that is not among the candidates counts as unreachable.
+    Other keys are left alone.  Evidence that is not among the candidates, or is blank there, counts
+    as unreachable.
     `count_tokens` and `on_invalid` as in `pack`; the counter stays with the case, for what stages
     write anew.
 
@@ -217,14 +219,14 @@ def case(
     )
     wanted = _groups(record)
     rows_of: dict[str, list[int]] = {}
-    for row in range(len(pool.candidates)):
+    for row in pool.table_rows.tolist():  # no blank text and no id twice: none packs those
         rows_of.setdefault(pool.candidates.id(row), []).append(row)
     found = [[row for id_ in group for row in rows_of.get(id_, ())] for group in wanted]
     groups = tuple(sealed(np.array(rows, np.int64)) for rows in found if rows)
     if query_embedding is None:
         query_embedding = record.get("query_embedding")
     return Case(
-        id=str(record.get("query_id", number)),
+        id=str(number if record.get("query_id") is None else record["query_id"]),
         query=query,
         pool=pool,
         groups=groups,

@@ -26,6 +26,7 @@ __all__ = [
     "Cases",
     "Policies",
     "case_sets",
+    "checked_seed",
     "checked_workers",
     "evaluate",
     "labelled",
@@ -85,6 +86,7 @@ def evaluate(
     if not is_int(resamples) or resamples < 1:
         message = f"resamples is {shown(resamples)}; give an int above 0, such as 10000"
         raise InvalidParameter(message, details={"resamples": resamples})
+    seed = checked_seed(seed)
     every = [asked for part in sets for asked in part]
     flat = outcomes(
         every, list(named.values()), setting, workers=checked_workers(workers), progress=progress
@@ -200,6 +202,17 @@ def checked_workers(workers: Any) -> int:
         message = f"workers is {shown(workers)}; give the number of processes, 1 or more"
         raise InvalidParameter(message, details={"workers": workers})
     return int(workers)
+
+
+def checked_seed(seed: Any) -> int:
+    """The seed of the random numbers.
+
+    Raises INVALID_PARAMETER for what is no int of 0 or more.
+    """
+    if not is_int(seed) or seed < 0:
+        message = f"seed is {shown(seed)}; give an int of 0 or more"
+        raise InvalidParameter(message, details={"seed": seed})
+    return int(seed)
 
 
 # -- what comes out -------------------------------------------------------------------------

@@ -12,11 +12,13 @@ A table (pandas, Arrow, Polars) has either a row for each query, with the same k
 a row for each candidate; see `cases_from_table`.
 """
 
+import errno
 import gzip
 import json
 import math
+import os
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -40,6 +42,12 @@ COLUMNAR: Final = (".parquet", ".feather", ".arrow")
 ROW_KEYS: Final = ("query", "query_id", "answers", "evidence")
 """Columns of a table of candidates that are about the query, not the chunk."""
 
+MARKS: Final[Mapping[str, bool | str]] = {"": False, "false": False, "true": True}
+"""Texts in a column of evidence that say whether a row is it."""
+
+UNCLEAR: Final = frozenset({"0", "1", "yes", "no", "none", "null", "nan"})
+"""Texts in a column of evidence that are hardly the name of a piece of it."""
+
 
 def read_cases(
     path: str | Path,
@@ -60,6 +68,8 @@ def read_cases(
     options = {"count_tokens": count_tokens, "on_invalid": on_invalid}
     if ending in COLUMNAR:
         return cases_from_table(_columnar(path), name=name or stem, **options)  # type: ignore[arg-type]
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     beside = _Embeddings.beside(path.with_name(f"{stem}.npz"))
     found: list[Case] = []
     for line, text in _lines(path):
@@ -83,10 +93,11 @@ def cases_from_table(
     """The labelled queries of a pandas or Polars frame, an Arrow table, or a list of mappings.
 
     With a column `candidates` each row is a query, and its columns are the keys of `case`.  Else
-    each row is a candidate: `query`, `content`, `score`; `evidence`, True, False or the name of
-    the piece of evidence that it holds (rows with the same name are one group); where there are
-    `query_id` (else equal `query`s belong together), `answers`, `id`, `tokens`, `embedding`, and
-    any others, which become metadata.  NaN and null count as missing.
+    each row is a candidate: `query`, `content`, `score`; `evidence`, True, False (1, 0, "true"
+    and "false" too) or the name of the piece of evidence that it holds (rows with the same name
+    are one group); where there are `query_id` (else equal `query`s belong together), `answers`,
+    `id`, `tokens`, `embedding`, and any others, which become metadata.  NaN and null count as
+    missing, and so does blank evidence.
 
     Raises INVALID_PARAMETER or INVALID_CHUNK, naming the row (counted from 1) and the field.
 
@@ -103,7 +114,7 @@ def cases_from_table(
         message = "the table has no rows; give one a query, or one a candidate"
         raise InvalidParameter(message, details={"table": name})
     whole = any("candidates" in row for row in rows)
-    numbered = enumerate(rows, 1) if whole else _gathered(rows)
+    numbered = enumerate(rows, 1) if whole else _gathered(rows, name)
     found: list[Case] = []
     for row, record in numbered:
         with _named(f"{name}, row {row}", {"table": name, "row": row}):
@@ -260,7 +271,7 @@ def _rows(table: Any) -> list[dict[str, Any]]:
         rows = table.to_pylist()
     elif hasattr(table, "to_dicts"):  # Polars
         rows = table.to_dicts()
-    elif hasattr(table, "to_dict"):  # pandas
+    elif hasattr(table, "to_dict") and hasattr(table, "columns"):  # pandas, but no Series
         rows = table.to_dict("records")
     elif isinstance(table, Sequence) and not isinstance(table, str):
         rows = list(table)
@@ -274,25 +285,24 @@ def _rows(table: Any) -> list[dict[str, Any]]:
     return [dict(row) for row in rows]
 
 
-def _gathered(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _gathered(
+    rows: Sequence[Mapping[str, Any]], table: str
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """Rows of candidates as a record for each query, with the number of its first row."""
-    of_query: dict[Any, list[tuple[int, Mapping[str, Any]]]] = {}
+    of_query: dict[tuple[str, Any], list[tuple[int, Mapping[str, Any]]]] = {}
     for place, row in enumerate(rows, 1):
-        name = row.get("query_id")
-        of_query.setdefault(row.get("query") if _missing(name) else name, []).append((place, row))
+        with _named(f"{table}, row {place}", {"table": table, "row": place}):
+            of_query.setdefault(_asked(row), []).append((place, row))
     for taken in of_query.values():
-        place, first = taken[0]
-        groups: dict[Any, list[str]] = {}
-        candidates = []
-        for at, (_, row) in enumerate(taken):
-            chunk = _candidate(row)
-            chunk.setdefault("id", f"chunk-{at}")
-            candidates.append(chunk)
-            held = row.get("evidence")
-            if not _missing(held) and held is not False and held != 0:
-                groups.setdefault(
-                    chunk["id"] if held is True or held == 1 else f"={held}", []
-                ).append(chunk["id"])
+        start, first = taken[0]
+        groups: dict[object, list[str]] = {}
+        candidates = [_candidate(row) for _, row in taken]
+        for (place, row), chunk, made in zip(taken, candidates, _made_ids(candidates), strict=True):
+            chunk.setdefault("id", made)
+            with _named(f"{table}, row {place}", {"table": table, "row": place}):
+                held = _evidence(_nested(row.get("evidence")))
+            if held is not False:
+                groups.setdefault(place if held is True else held, []).append(chunk["id"])
         record: dict[str, Any] = {
             key: first[key] for key in ("query", "query_id") if not _missing(first.get(key))
         }
@@ -301,7 +311,51 @@ def _gathered(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, dict[str
             record["evidence_groups"] = list(groups.values())
         if not _missing(answers):
             record["answers"] = [answers] if isinstance(answers, str) else answers
-        yield place, {**record, "candidates": candidates}
+        yield start, {**record, "candidates": candidates}
+
+
+def _asked(row: Mapping[str, Any]) -> tuple[str, Any]:
+    """What the rows of a query have in common: their query_id, or else its words."""
+    for key, kinds, wanted in (
+        ("query_id", Hashable, "a text or a number"),
+        ("query", str, "the request's words as text"),
+    ):
+        value = _nested(row.get(key))
+        if _missing(value):
+            continue
+        if not isinstance(value, kinds):
+            message = f"{key} is {shown(value)}; give {wanted}"
+            raise InvalidParameter(message, details={"field": key, "value": value})
+        return key, value
+    return "query", None
+
+
+def _made_ids(candidates: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """An id for each candidate that none of them has: `chunk-N`, with a suffix where it is taken."""
+    taken = {id_ for chunk in candidates if isinstance(id_ := chunk.get("id"), str)}
+    for at in range(len(candidates)):
+        name, more = f"chunk-{at}", 1
+        while name in taken:
+            name, more = f"chunk-{at}-{more}", more + 1
+        yield name
+
+
+def _evidence(value: Any) -> bool | str:
+    """Whether a row is evidence, or the name of the piece that it holds.
+
+    Raises INVALID_PARAMETER for what may mean either.
+    """
+    if _missing(value):
+        return False
+    if isinstance(value, str) and (text := value.strip().casefold()) not in UNCLEAR:
+        return MARKS.get(text, value)
+    if isinstance(value, int | float) and value in (0, 1):
+        return bool(value)
+    message = (
+        f"evidence is {shown(value)}; give True, False, or the name of the piece of evidence that "
+        "the row holds, as text"
+    )
+    raise InvalidParameter(message, details={"field": "evidence", "value": value})
 
 
 def _candidate(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from strategies import greedy
 
 from .budgets import TUNING_BUDGETS
 from .cases import Case
-from .evaluating import Cases, case_sets, checked_workers, labelled, setting_of
+from .evaluating import Cases, case_sets, checked_seed, checked_workers, labelled, setting_of
 from .gains import Gain, gain_of, lower_bounds, mean_of_groups
 from .measures import evidence_recall
 from .runs import Progress, Setting, outcomes
@@ -89,6 +89,7 @@ def tune(
     setting = setting_of(budgets, overhead, now, count_tokens)
     _check(1, rounds=rounds, trials=1 if trials is None else trials)
     _check(2, folds=folds)
+    seed = checked_seed(seed)
     kept = [(place, case) for place, part in enumerate(sets) for case in part if case.groups]
     fewest = max(FEWEST, folds)
     if len(kept) < fewest:
