@@ -62,10 +62,10 @@ class Dedup(Filter):
             sizes = np.diff(found.indptr)
             order = sealed(_largest_first(pool, sizes))
             drop = kernels.containment.drop
-            return pool, *drop(found.indptr, found.grams, order, self.threshold)
+            return pool, *drop(found.indptr, found.grams, order, self.threshold, pool.pinned)
         pool, found = features(pool, self.metric)
-        order = sealed(_order(pool))
-        return pool, *kernels.near_duplicates.dedup(*found.arrays, order, self.threshold)
+        order, pins = sealed(_order(pool)), int(pool.pinned.sum())
+        return pool, *kernels.near_duplicates.dedup(*found.arrays, order, self.threshold, pins)
 
     def _of_same_facts(
         self, pool: Pool, survivor: Ints, similarity: Floats
@@ -139,7 +139,7 @@ class Dedup(Filter):
             if not kept[row]:
                 alike[row] = share[same[row]]
             elif first >= 0:
-                again |= common / np.maximum(sizes, 1) >= self.threshold
+                again |= ~pool.pinned & (common / np.maximum(sizes, 1) >= self.threshold)
         return same, alike
 
     def _differing(self, pool: Pool, kept: int, other: int) -> tuple[Difference, ...]:
