@@ -4,7 +4,8 @@ harness.py          contenders measured turn and turn about; medians, ratios, JS
 inputs.py           the inputs, the same for all
 knapsack.py ...     one job a file
 peers/              the others, each behind one function; a missing one is reported
-goals.py            what issue B asks for, read from the rows
+selecting.py        our choice from arrays, and how far another is the same
+goals.py            the goals, read from the rows
 growth.py           fitted exponents
 tables.py           Markdown for docs/performance.md from the JSON
 soak.py             100,000 requests through one Packer; memory must not grow

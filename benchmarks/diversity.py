@@ -1,6 +1,6 @@
 """Coverage and DPP from arrays to row numbers, against libraries and against plain numpy."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import attrs
@@ -13,6 +13,7 @@ from strategies import coverage, dpp
 from . import inputs
 from .harness import Contender, Effort, MissingError, Row, absent, left_out, measure
 from .peers import diversity_libraries
+from .selecting import agreement, choosing
 
 __all__ = ["coverage_rows", "dpp_rows"]
 
@@ -48,12 +49,7 @@ def _row(
     budget = BUDGETS.get(n, 32_000)
     costs = np.full(n, TOKENS, np.int64)
     packer = Packer(stage, budget=budget)
-
-    def ours() -> list[int]:
-        pool = Pool.from_arrays(given.scores, costs, given.embeddings)
-        chosen: list[int] = packer.select(pool).rows.tolist()
-        return chosen
-
+    ours = choosing(packer, given, costs)
     pool = Pool.from_arrays(given.scores, costs, given.embeddings)
     told = packer.select(pool).selection.optimality
     k = len(ours())
@@ -68,18 +64,9 @@ def _row(
     )
 
 
-def _agreement(ours: Sequence[int], theirs: Sequence[int]) -> str:
-    if list(ours) == list(theirs):
-        return "same choice"
-    shared = len(set(ours) & set(theirs))
-    if shared == len(ours) == len(theirs):
-        return "same choice, another order"
-    return f"{shared} of {len(ours)} the same"
-
-
 def _peer(name: str, make: Callable[[], Any]) -> Contender:
     try:
-        return Contender(name, make(), agreement=_agreement, note="no budget: given our k")
+        return Contender(name, make(), agreement=agreement, note="no budget: given our k")
     except MissingError as error:
         return absent(name, error)
 
@@ -91,7 +78,7 @@ def _covering(given: inputs.Vectors, budget: int, k: int) -> Iterator[Contender]
     else:
         costs = np.full(len(given.scores), TOKENS, np.int64)
         call = diversity_libraries.plain_numpy(given, costs, budget)
-        yield Contender("plain numpy, full matrix", call, agreement=_agreement)
+        yield Contender("plain numpy, full matrix", call, agreement=agreement)
 
 
 def _determinantal(given: inputs.Vectors, budget: int, k: int) -> Iterator[Contender]:

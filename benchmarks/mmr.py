@@ -1,6 +1,6 @@
 """MMR from arrays to row numbers, against libraries and against plain numpy."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from . import inputs
 from .harness import Contender, Effort, MissingError, Row, absent, left_out, measure
 from .machine import read_bandwidth
 from .peers import context_packer, mmr_libraries
+from .selecting import agreement, choosing
 
 __all__ = ["rows"]
 
@@ -46,12 +47,7 @@ def _row(
     effort: Effort,
 ) -> Row:
     packer = Packer(mmr(LAMBDA, metric="cosine"), budget=budget)
-
-    def ours() -> list[int]:
-        pool = Pool.from_arrays(given.scores, costs, given.embeddings)
-        chosen: list[int] = packer.select(pool).rows.tolist()
-        return chosen
-
+    ours = choosing(packer, given, costs)
     alike = bool((costs == costs[0]).all())
     k = len(ours())
     compared = _compared(given, costs, budget)
@@ -81,15 +77,6 @@ def _compared(given: inputs.Vectors, costs: np.typing.NDArray[np.int64], budget:
     return int(kernels.mmr.trace(scores, paid, budget, LAMBDA, *found.arrays)[1])
 
 
-def _agreement(ours: Sequence[int], theirs: Sequence[int]) -> str:
-    if list(ours) == list(theirs):
-        return "same choice"
-    shared = len(set(ours) & set(theirs))
-    if shared == len(ours) == len(theirs):
-        return "same choice, another order"
-    return f"{shared} of {len(ours)} the same"
-
-
 def _others(
     n: int,
     given: inputs.Vectors,
@@ -115,13 +102,13 @@ def _others(
             yield left_out(name, "quick mode")
         else:
             try:
-                yield Contender(name, make(), agreement=_agreement, note=free)
+                yield Contender(name, make(), agreement=agreement, note=free)
             except MissingError as error:
                 yield absent(name, error)
     yield Contender(
         "plain numpy",
         mmr_libraries.plain_numpy(given, costs, budget, LAMBDA),
-        agreement=_agreement,
+        agreement=agreement,
     )
     yield _typescript(given, costs, budget, effort)
 
@@ -155,7 +142,7 @@ def _typescript(
                 "lambda": LAMBDA,
                 "similarityMetric": "cosine",
             },
-            lambda ours, theirs: _agreement(ours, [int(name) for name in theirs]),
+            lambda ours, theirs: agreement(ours, [int(name) for name in theirs]),
             note="its whole call",
         )
     except MissingError as error:

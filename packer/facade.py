@@ -3,28 +3,26 @@
 import datetime as dt
 import time
 from collections.abc import Iterable
-from typing import Any, TypeAlias, final
+from typing import final
 
 import attrs
 
-from .algebra import Policy, Step, advance, audit, checked_policy
+from .algebra import Policy
 from .budget import Budget
 from .call import Call, checked_call
 from .errors import InvalidParameter, shown
 from .intake import ChunkLike, OnInvalid, checked_on_invalid
 from .outcome import packed
 from .pool import Pool
-from .records import Packed, StageTrace
-from .rendering import Rendered, fitted
+from .records import Packed
+from .rendering import Rendered
 from .replay import Replay
-from .selection import Layout, Selection
+from .running import Filtered, Filters, Program, run
+from .selection import Layout
 from .template import Template
 from .tokens import CountTokens, approximate
-from .watching import Watched
 
 __all__ = ["Packer", "pack"]
-
-_Steps: TypeAlias = tuple[tuple[Step[Any, Any], str], ...]
 
 
 def pack(
@@ -79,29 +77,6 @@ def pack(
 
 @final
 @attrs.frozen
-class _Program:
-    """A policy taken apart once: its steps, their texts, and what the report calls it."""
-
-    steps: _Steps
-    policy: str
-    strategy: str
-    ordering: str
-
-    @classmethod
-    def of(cls, policy: object) -> "_Program":
-        steps = checked_policy(policy)
-        selectors = [step.name for step in steps if step.gives is Selection]
-        orders = [step.name for step in steps if step.gives is Layout]
-        return cls(
-            steps=tuple((step, repr(step)) for step in steps),
-            policy=repr(policy),
-            strategy=selectors[0],
-            ordering=orders[0] if orders else "natural",
-        )
-
-
-@final
-@attrs.frozen
 class Packer:
     """A policy with a fixed configuration: `packer(chunks)`, or `packer.pack(chunks)`.
 
@@ -122,7 +97,7 @@ class Packer:
     template: Template | None = attrs.field(default=None, kw_only=True)
     on_invalid: OnInvalid = attrs.field(default="raise", kw_only=True)
     now: dt.datetime | str | float | None = attrs.field(default=None, kw_only=True)
-    _program: _Program = attrs.field(init=False, repr=False, eq=False)
+    _program: Program = attrs.field(init=False, repr=False, eq=False)
     _call: Call = attrs.field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
@@ -131,7 +106,7 @@ class Packer:
             self.budget, self.overhead, self.count_tokens, self.query, self.now, self.template
         )
         object.__setattr__(self, "_call", call)
-        object.__setattr__(self, "_program", _Program.of(self.policy))
+        object.__setattr__(self, "_program", Program.of(self.policy))
 
     def __call__(
         self,
@@ -154,7 +129,8 @@ class Packer:
         started = time.perf_counter()
         moment = dt.datetime.now(dt.UTC)
         call = self._call.at(moment, query, now)
-        return self._packed(Pool.of_chunks(chunks, call, self.on_invalid), started, moment)
+        pool = Pool.of_chunks(chunks, call, self.on_invalid)
+        return self._packed(pool, started, moment, self._replay(pool, moment))
 
     def pool(self, chunks: Iterable[ChunkLike], *, query: str | None, now: dt.datetime) -> Pool:
         """These chunks, checked, counted and charged once, for `pack_within`."""
@@ -166,42 +142,49 @@ class Packer:
         A limit of 0 leaves room for what costs nothing, one below 0 for nothing at all.
         """
         started = time.perf_counter()
-        return self._packed(pool.limited(limit), started, moment, again=_Again(self, pool, moment))
+        return self._packed(pool.limited(limit), started, moment, self._replay(pool, moment))
 
     def _packed(
         self,
         pool: Pool,
         started: float,
         moment: dt.datetime,
-        again: "_Again | None" = None,
-        begun: "_Begun | None" = None,
+        replay: Replay[Packed],
+        begun: Filtered | None = None,
     ) -> Packed:
-        """Run the policy, or what is left of it; `again`: how it is run within other budgets."""
-        again = again or _Again(self, pool, moment)
-        layout, rendered, stages = self._run(pool, begun)
+        """Run the policy, or what is left of it; `replay`: how it is run within other budgets."""
+        done = run(self._program, pool, begun)
         return packed(
-            layout,
+            done.layout,
             policy=self._program.policy,
             strategy=self._program.strategy,
             ordering=self._program.ordering,
-            stages=stages,
+            stages=done.stages,
             timestamp=moment.isoformat(timespec="milliseconds"),
             duration_ms=(time.perf_counter() - started) * 1e3,
-            rendered=rendered,
-            replay=Replay(again.whole, again.quick) if again.has_rows else Replay(),
+            rendered=done.rendered,
+            replay=replay,
         )
 
-    def _filtered(self, pool: Pool) -> tuple[Pool, tuple[StageTrace, ...]]:
-        """The pool that the selector is given, and what the stages before it did."""
-        traces = []
-        for step, text in self._program.steps:
-            if step.gives is not Pool:
-                break
-            started, before = time.perf_counter_ns(), (len(pool), int(pool.costs.sum()))
-            pool = advance(step, pool, text)
-            after = len(pool), int(pool.costs.sum())
-            traces.append(_trace(text, before, after, time.perf_counter_ns() - started))
-        return pool, tuple(traces)
+    def _replay(self, pool: Pool, moment: dt.datetime) -> Replay[Packed]:
+        """How the pool is packed within other budgets; `quick` runs the filters once for all."""
+        if pool.call.fixed > pool.call.limit:
+            return Replay()  # the ends of a template did not fit: all rows were out before
+        filters = Filters(pool)
+
+        def whole(limit: int) -> Packed:
+            return self.pack_within(pool, limit, moment)
+
+        def quick(limit: int) -> Packed:
+            call = pool.call.within(limit)
+            if call.fixed > call.limit:
+                return whole(limit)
+            started = time.perf_counter()
+            start, begun = attrs.evolve(pool, call=call), filters.begun(self._program)
+            return self._packed(start, started, moment, replay, begun.under(call))
+
+        replay = Replay(whole, quick)
+        return replay
 
     def select(
         self,
@@ -223,123 +206,12 @@ class Packer:
             message = f"select takes a Pool, not {shown(pool)}; make one by Pool.from_arrays"
             raise InvalidParameter(message, details={"value": pool})
         call = self._call.at(dt.datetime.now(dt.UTC), query, now)
-        return self._run(pool.with_call(call))[0]
+        return run(self._program, pool.with_call(call)).layout
 
     def run(self, pool: Pool) -> tuple[Layout, Rendered | None]:
         """The layout of a pool that holds its own call, and its text where there is a template.
 
         For callers that check calls and make pools themselves, as `packer.arrow` does.
         """
-        layout, rendered, _ = self._run(pool)
-        return layout, rendered
-
-    def _run(
-        self, pool: Pool, begun: "_Begun | None" = None
-    ) -> tuple[Layout, Rendered | None, tuple[StageTrace, ...]]:
-        """The layout, its text where there is a template, and what each stage did.
-
-        `begun`: what the first stages made of the pool already.
-        """
-        state: Any = pool if begun is None else begun.pool
-        traces = [] if begun is None else list(begun.traces)
-        started = time.perf_counter_ns()
-        before = len(state), int(state.costs.sum())
-        steps = self._program.steps[len(traces) :]
-        if self.template is not None:
-            filters = sum(step.gives is Pool for step, _ in steps)
-            steps, last = steps[:filters], steps[filters:]
-        for step, text in steps:
-            state = advance(step, state, text)
-            after = (len(state), int(state.costs.sum())) if step.gives is not Layout else before
-            ended = time.perf_counter_ns()
-            traces.append(_trace(text, before, after, ended - started))
-            before, started = after, ended
-        if self.template is None:
-            layout: Layout = state if isinstance(state, Layout) else state.in_order()
-            audit(layout, pool)
-            return layout, None, tuple(traces)
-        rendered, spent = _fitted(state, last)
-        audit(rendered.layout, pool)
-        after = len(rendered.layout), rendered.used
-        for (_, text), nanoseconds in zip(last, spent, strict=True):
-            traces.append(_trace(text, before, after, nanoseconds))
-            before = after
-        return rendered.layout, rendered, tuple(traces)
-
-
-@final
-@attrs.frozen(eq=False)
-class _Begun:
-    """What the filters of a policy made of a pool, for a call of another budget."""
-
-    pool: Pool
-    traces: tuple[StageTrace, ...]
-
-
-@final
-@attrs.define(eq=False)
-class _Again:
-    """A policy on one pool within other budgets.
-
-    Filters say what a candidate is, and hardly ever look at the budget; where none did, `quick`
-    runs them once for all budgets.
-    """
-
-    packer: Packer
-    pool: Pool
-    moment: dt.datetime
-    begun: _Begun | None = None
-    looked: bool = False
-
-    @property
-    def has_rows(self) -> bool:
-        """Not where the ends of a template did not fit: all rows were out before the policy."""
-        return self.pool.call.fixed <= self.pool.call.limit
-
-    def whole(self, limit: int) -> Packed:
-        return self.packer.pack_within(self.pool, limit, self.moment)
-
-    def quick(self, limit: int) -> Packed:
-        call = self.pool.call.within(limit)
-        if self.begun is None and not self.looked:
-            self.begin()
-        if self.begun is None or call.fixed > call.limit:
-            return self.whole(limit)
-        begun = attrs.evolve(self.begun, pool=attrs.evolve(self.begun.pool, call=call))
-        start = attrs.evolve(self.pool, call=call)
-        return self.packer._packed(start, time.perf_counter(), self.moment, self, begun)  # noqa: SLF001
-
-    def begin(self) -> None:
-        """Run the filters, and see whether one looks at the budget."""
-        call: Any = Watched(self.pool.call, ("budget", "limit", "within"))
-        pool, traces = self.packer._filtered(attrs.evolve(self.pool, call=call))  # noqa: SLF001
-        self.looked = call.was_read
-        if not self.looked:
-            self.begun = _Begun(pool, traces)
-
-
-def _fitted(pool: Pool, steps: _Steps) -> tuple[Rendered, list[int]]:
-    """The text that a selector, and an order where there is one, make; and how long each took.
-
-    The first time is of all but the order: of the selector's choices, and of the counts.
-    """
-    (selector, word), *orders = steps
-    arranging = [0] * len(orders)
-
-    def arrange(selection: Selection) -> Layout:
-        if not orders:
-            return selection.in_order()
-        began = time.perf_counter_ns()
-        layout: Layout = advance(orders[0][0], selection, orders[0][1])
-        arranging[0] += time.perf_counter_ns() - began
-        return layout
-
-    began = time.perf_counter_ns()
-    rendered = fitted(pool, lambda candidates: advance(selector, candidates, word), arrange)
-    return rendered, [time.perf_counter_ns() - began - sum(arranging), *arranging]
-
-
-def _trace(
-    text: str, before: tuple[int, int], after: tuple[int, int], nanoseconds: int
-) -> StageTrace:
-    return StageTrace(text, before[0], after[0], before[1], after[1], nanoseconds / 1e3)
+        done = run(self._program, pool)
+        return done.layout, done.rendered

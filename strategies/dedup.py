@@ -62,12 +62,12 @@ class Dedup(Filter):
         if self.metric == "containment":
             pool, found = features(pool, "jaccard")
             sizes = np.diff(found.indptr)
-            order = sealed(np.lexsort((-pool.scores, ~pool.pinned, -sizes)))
+            order = sealed(_largest_first(pool, sizes))
             drop = kernels.containment.drop
-            return pool, *drop(found.indptr, found.grams, order, self.threshold)
+            return pool, *drop(found.indptr, found.grams, order, self.threshold, pool.pinned)
         pool, found = features(pool, self.metric)
-        order = sealed(_order(pool))
-        return pool, *kernels.near_duplicates.dedup(*found.arrays, order, self.threshold)
+        order, pins = sealed(_order(pool)), int(pool.pinned.sum())
+        return pool, *kernels.near_duplicates.dedup(*found.arrays, order, self.threshold, pins)
 
     def _of_same_facts(
         self, pool: Pool, survivor: Ints, similarity: Floats
@@ -76,25 +76,10 @@ class Dedup(Filter):
 
         A passage states fewer facts than the text around it, so it goes where it contradicts none.
         """
-        from packer.facts import signature
-
-        same, alike = np.full(len(pool), -1, np.int64), np.zeros(len(pool))
-        undecided = np.arange(len(pool))
         if self.metric == "containment":
-            agrees = survivor >= 0
-            for row in np.flatnonzero(agrees).tolist():
-                agrees[row] = not self._differing(pool, int(survivor[row]), row)
-            same[agrees], alike[agrees] = survivor[agrees], similarity[agrees]
-            undecided = np.flatnonzero((survivor >= 0) & ~agrees)
-        groups: dict[tuple[str, ...], list[int]] = {}
-        for row in undecided.tolist():
-            text = pool.candidates.text(int(pool.table_rows[row]))
-            groups.setdefault(signature(text), []).append(row)
-        for members in groups.values():
-            if len(members) > 1:
-                rows = np.array(members, np.int64)
-                _, found, alike[rows] = self._found(pool.narrowed(rows))
-                same[rows] = np.where(found < 0, -1, rows[np.maximum(found, 0)])
+            same, alike = self._uncontradicted(pool, survivor, similarity)
+        else:
+            same, alike = self._by_signature(pool)
         both = (survivor >= 0) & (same < 0) & (same[survivor] < 0)
         if both.any():
             pairs = pool.cut(
@@ -106,6 +91,58 @@ class Dedup(Filter):
             )
             pool = pool.spare_both(pairs)
         return pool, same, alike
+
+    def _by_signature(self, pool: Pool) -> tuple[Ints, Floats]:
+        """As `_found`, of the rows that state the same facts each by themselves."""
+        from packer.facts import signature
+
+        same, alike = np.full(len(pool), -1, np.int64), np.zeros(len(pool))
+        groups: dict[tuple[str, ...], list[int]] = {}
+        for row, at in enumerate(pool.table_rows.tolist()):
+            groups.setdefault(signature(pool.candidates.text(at)), []).append(row)
+        for members in groups.values():
+            if len(members) > 1:
+                rows = np.array(members, np.int64)
+                _, found, alike[rows] = self._found(pool.narrowed(rows))
+                same[rows] = np.where(found < 0, -1, rows[np.maximum(found, 0)])
+        return same, alike
+
+    def _uncontradicted(
+        self, pool: Pool, survivor: Ints, similarity: Floats
+    ) -> tuple[Ints, Floats]:
+        """As `_found`, where a row goes only for a kept text that it does not contradict.
+
+        Down the same order; what others stands in again, and what they hold, is looked at again.
+        O(trigrams of all) for each such row.
+        """
+        _, found = features(pool, "jaccard")
+        sizes = np.diff(found.indptr)
+        owner = np.repeat(np.arange(len(pool)), sizes)
+        order = _largest_first(pool, sizes)
+        place = np.empty(len(pool), np.int64)
+        place[order] = np.arange(len(pool))
+        kept, again = survivor < 0, np.zeros(len(pool), np.bool_)
+        same, alike = np.full(len(pool), -1, np.int64), np.zeros(len(pool))
+        for row in order.tolist():
+            first = int(survivor[row])
+            if first < 0 and not again[row]:
+                continue
+            if first >= 0 and kept[first] and not self._differing(pool, first, row):
+                same[row], alike[row] = first, similarity[row]
+                continue
+            its = found.grams[found.indptr[row] : found.indptr[row + 1]]
+            common = np.bincount(owner[np.isin(found.grams, its)], minlength=len(pool))
+            share = common / max(int(sizes[row]), 1)
+            others = np.flatnonzero(kept & (place < place[row]) & (share >= self.threshold))
+            others = others[np.lexsort((place[others], -share[others]))]
+            into = (one for one in others.tolist() if not self._differing(pool, one, row))
+            same[row] = next(into, -1)
+            kept[row] = same[row] < 0
+            if not kept[row]:
+                alike[row] = share[same[row]]
+            elif first >= 0:
+                again |= ~pool.pinned & (common / np.maximum(sizes, 1) >= self.threshold)
+        return same, alike
 
     def _differing(self, pool: Pool, kept: int, other: int) -> tuple[Difference, ...]:
         from packer.disagreements import differences
@@ -120,6 +157,11 @@ def _order(pool: Pool) -> Ints:
     if not pool.rules:
         return best_first(pool.scores)
     return np.lexsort((-pool.scores, ~pool.pinned))
+
+
+def _largest_first(pool: Pool, sizes: Ints) -> Ints:
+    """The rows by how many trigrams they have; of equals what a pin wants in, then by score."""
+    return np.lexsort((-pool.scores, ~pool.pinned, -sizes))
 
 
 def _better(pool: Pool, survivor: Ints) -> Pool:

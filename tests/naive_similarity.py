@@ -60,12 +60,15 @@ def mean_pairwise(matrix: npt.NDArray[np.float64]) -> float:
 
 
 def dedup(
-    matrix: npt.NDArray[np.float64], order: Sequence[int], threshold: float
+    matrix: npt.NDArray[np.float64], order: Sequence[int], threshold: float, always: int = 0
 ) -> tuple[list[int], list[float]]:
-    """Survivor (-1: kept) and similarity of each row, compared with all kept rows in turn."""
+    """Survivor (-1: kept) and similarity of each row, compared with all kept rows in turn.
+
+    The first `always` of the order are kept.
+    """
     survivor, similarity = [-1] * len(order), [0.0] * len(order)
-    kept: list[int] = []
-    for row in order:
+    kept: list[int] = list(order[:always])
+    for row in order[always:]:
         for other in kept:
             value = float(matrix[row, other])
             if value >= threshold and value > similarity[row]:

@@ -7,7 +7,7 @@ import pytest
 from packer import Chunk, Packed, PackError, Pool, Reason, pack
 from packer.outcome import diversity
 from packer.similarity import features
-from strategies import dedup, greedy, mmr, threshold
+from strategies import dedup, field, greedy, mmr, pin, threshold
 
 
 def run(*chunks: Chunk, **arguments: Any) -> Packed:
@@ -232,3 +232,34 @@ def test_an_unknown_metric_is_refused(metric: Any) -> None:
 def test_a_threshold_is_any_number_above_0_up_to_1(value: Any) -> None:
     assert repr(dedup(value)) == f"dedup({float(value)!r})"
     assert math.isfinite(float(value))
+
+
+def test_a_pin_that_is_a_copy_of_another_has_copies_of_its_own() -> None:
+    def at(degrees: float) -> list[float]:
+        return [math.cos(math.radians(degrees)), math.sin(math.radians(degrees))]
+
+    chunks = [
+        Chunk("a", 0.9, id="p1", embedding=at(0), metadata={"k": 1}),
+        Chunk("b", 0.8, id="p2", embedding=at(20), metadata={"k": 1}),
+        Chunk("c", 0.7, id="q", embedding=at(40)),
+        Chunk("d", 0.6, id="r", embedding=at(60)),
+    ]
+    packed = pack(chunks, pin(field("k") == 1) | dedup(0.906) | greedy, budget=1000)
+    assert [chunk.id for chunk in packed] == ["p1", "p2", "r"]
+    [out] = packed.report.excluded
+    assert (out.id, out.redundant_with) == ("q", "p2")
+
+
+@pytest.mark.parametrize("guard", ["warn", "keep"])
+def test_a_pin_that_stands_in_another_holds_passages_of_its_own(guard: Any) -> None:
+    chunks = [
+        Chunk("abcdefghijklmnopqrst", 0.5, id="p1", metadata={"k": 1}),
+        Chunk("ijklmnopqrstuvwx", 0.4, id="p2", metadata={"k": 1}),
+        Chunk("opqrstuvwxyz", 0.9, id="q"),
+        Chunk("uvwxyz01234", 0.8, id="r"),
+    ]
+    policy = pin(field("k") == 1) | dedup(0.7, metric="containment", guard=guard) | greedy
+    packed = pack(chunks, policy, budget=1000)
+    assert sorted(chunk.id for chunk in packed) == ["p1", "p2", "r"]
+    [out] = packed.report.excluded
+    assert (out.id, out.redundant_with, out.similarity) == ("q", "p2", 0.8)

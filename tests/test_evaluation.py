@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from packer import Packer, PackError, Pool, Selection, Selector, pack
+from packer import Filter, Packer, PackError, Pool, Selection, Selector, pack
 from packer.evaluation import (
     MEASURES,
     Case,
@@ -33,7 +33,7 @@ from packer.evaluation.evaluating import case_sets, labelled, setting_of
 from packer.evaluation.measures import measured, tokens_to_reach
 from packer.evaluation.resampling import bootstrap_means, holm, interval, sign_flip
 from packer.evaluation.runs import layouts, outcomes
-from strategies import custom, greedy, parse
+from strategies import custom, density, greedy, parse
 
 from .evaluation_cases import by_hand, records, shortened, words
 
@@ -115,6 +115,35 @@ def test_a_filter_of_the_users_own_sees_each_budget() -> None:
     asked = by_hand()[0].cases[0]
     list(layouts(asked, [custom(look)], setting_of([30, 100], 0, None)))
     assert seen == [30, 100]
+
+
+@attrs.frozen(repr=False)
+class Rough(Filter):
+    """A filter of the user's own; `share`: of the budget that a chunk may take, if that counts."""
+
+    share: float | None = None
+
+    def __call__(self, pool: Pool) -> Pool:
+        RAN.append(None if self.share is None else pool.call.budget)
+        if self.share is None:
+            return pool
+        return pool.keep(pool.costs <= self.share * pool.call.budget, reason="metadata")
+
+
+RAN: list[int | None] = []
+
+
+def test_a_filter_of_the_users_own_runs_once_unless_it_looks_at_the_budget() -> None:
+    RAN.clear()
+    asked = by_hand()[0].cases[0]
+    budgets = [30, 100, 130]
+    policies = [Rough() | greedy, Rough() | density, Rough() | Rough(0.5) | greedy]
+    found = list(layouts(asked, policies, setting_of(budgets, 0, None)))
+    assert RAN == [None, 30, 30, 100, 130]  # it has to be seen to look once
+    for policy, row in zip(policies, found, strict=True):
+        for budget, layout in zip(budgets, row, strict=True):
+            expected = Packer(policy, budget=budget).select(asked.pool)
+            assert layout.table_rows.tolist() == expected.table_rows.tolist()
 
 
 def test_evidence_is_counted_by_groups_that_retrieval_found() -> None:

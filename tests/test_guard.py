@@ -12,6 +12,7 @@ from packer.disagreements import differences
 from packer.facts import signature
 from strategies import dedup, distinct, field, greedy, parse, pin
 from tests.generators import chunk_lists, pools
+from tests.naive_similarity import folded, trigrams
 
 BODY = "Items can be returned within {} of delivery if they are unused and in their own box."
 PLANTED = [
@@ -216,3 +217,55 @@ def test_the_opposite_statement_is_not_dropped_in_silence(guard: Any) -> None:
     [found] = packed.report.conflicts
     assert (found.kept, found.other, found.dropped) == ("not", "may", guard == "warn")
     assert found.differences == (Difference("negation", "not", ""),)
+
+
+LONG = "All items can be returned within {} if unused and in the box, at our cost, to Berlin."
+PASSAGE = "items can be returned within {} if unused"
+
+
+def test_a_passage_goes_into_a_text_that_another_contradicts() -> None:
+    policy = dedup(0.8, metric="containment", guard="keep") | greedy
+    chunks = [
+        Chunk(LONG.format("30 days") + " Also by mail.", 0.8, id="30"),
+        Chunk(LONG.format("14 days"), 0.4, id="14"),
+        Chunk(PASSAGE.format("14 days"), 0.1, id="passage"),
+    ]
+    packed = pack(chunks, policy, budget=1000)
+    assert ids(packed) == ["30", "14"]
+    assert [(one.kept, one.other) for one in packed.report.conflicts] == [("30", "14")]
+    [out] = packed.report.excluded
+    assert (out.id, out.redundant_with, out.similarity) == ("passage", "14", 1.0)
+
+
+@given(
+    texts=st.lists(
+        st.tuples(
+            st.sampled_from([LONG, LONG + " Also by mail.", PASSAGE, "We ship to {} on Mondays."]),
+            st.sampled_from(["30 days", "14 days", "thirty days"]),
+        ).map(lambda one: one[0].format(one[1])),
+        min_size=1,
+        max_size=8,
+    ),
+    scores=st.lists(st.integers(0, 5), min_size=8, max_size=8),
+    threshold=st.sampled_from([0.3, 0.6, 0.8, 1.0]),
+)
+def test_what_stands_in_a_kept_text_goes_where_it_contradicts_none(
+    texts: list[str], scores: list[int], threshold: float
+) -> None:
+    chunks = [
+        Chunk(text, score / 5, id=f"c{at}")
+        for at, (text, score) in enumerate(zip(texts, scores, strict=False))
+    ]
+    sets = {chunk.id: trigrams(folded(chunk.content)) for chunk in chunks}
+    kept: list[Chunk] = []
+    for chunk in sorted(chunks, key=lambda one: (-len(sets[one.id]), -one.score)):
+        mine = sets[chunk.id]
+        if not any(
+            len(mine & sets[other.id]) / len(mine) >= threshold
+            and not differences(other.content, chunk.content, inside=True)
+            for other in kept
+        ):
+            kept.append(chunk)
+    policy = dedup(threshold, metric="containment", guard="keep") | greedy
+    packed = pack(chunks, policy, budget=10**6)
+    assert sorted(ids(packed)) == sorted(str(chunk.id) for chunk in kept)

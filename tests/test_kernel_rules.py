@@ -96,7 +96,7 @@ def test_walks_add_what_a_check_of_each_rule_lets_in(
 def test_reasons_name_the_rule_that_keeps_a_row_out(
     pool: tuple[Ints, Ints, int, Rules], data: st.DataObject
 ) -> None:
-    """Also `rival_in`, after any walk."""
+    """After any walk."""
     _, costs, capacity, bound = pool
     order = ints(data.draw(st.permutations(range(len(costs)))))
     chosen = np.zeros(len(costs), np.bool_)
@@ -105,12 +105,6 @@ def test_reasons_name_the_rule_that_keeps_a_row_out(
     for row in np.flatnonzero(~chosen).tolist():
         why = rules.broken(chosen, costs, capacity, bound, row)
         assert why == naive.broken(bound, costs.tolist(), capacity, inside, row)
-        rivals = [
-            rival
-            for rival in bound[6][bound[5][row] : bound[5][row + 1]].tolist()
-            if rival in inside
-        ]
-        assert rules.rival_in(chosen, bound, row) == (rivals[0] if rivals else -1)
 
 
 @given(bound_pools(), st.sampled_from([0, 50, 10**7]))

@@ -105,16 +105,16 @@ def test_cosine_separates_equal_rows_from_those_that_differ_in_the_last_bit() ->
     assert -1.0 <= cosine.similarity(unit, 0, 4) < -1.0 + 1e-6
 
 
-@given(mixed(), THRESHOLDS, st.randoms(use_true_random=False))
+@given(mixed(), THRESHOLDS, st.randoms(use_true_random=False), st.integers(0, 4))
 def test_near_duplicates_are_those_of_the_twin(
-    pool: tuple[naive.Features, list[set[str]]], threshold: float, random: object
+    pool: tuple[naive.Features, list[set[str]]], threshold: float, random: object, always: int
 ) -> None:
     """Survivors and similarities to the bit, in any order and mix."""
     found, _ = pool
     order = np.arange(len(found[1]))
     random.shuffle(order)  # type: ignore[attr-defined]
-    survivor, similarity = near_duplicates.dedup(*found, frozen(order), threshold)
-    expected = naive.dedup(kernel_matrix(found), order.tolist(), threshold)
+    survivor, similarity = near_duplicates.dedup(*found, frozen(order), threshold, always)
+    expected = naive.dedup(kernel_matrix(found), order.tolist(), threshold, always)
     assert (survivor.tolist(), similarity.tolist()) == expected
 
 

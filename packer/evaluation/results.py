@@ -1,6 +1,5 @@
 """What an evaluation found: figures with their intervals, differences with their marks."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final, final
 
@@ -9,7 +8,7 @@ import numpy as np
 
 from packer.arrays import Floats
 from packer.errors import InvalidParameter, shown
-from packer.literals import escaped_surrogates
+from packer.plain import json_text
 
 from .measures import MEASURES, TITLES
 
@@ -263,7 +262,7 @@ class Evaluation:
     def to_json(self, *, queries: bool = False) -> str:
         """`to_dict` as JSON."""
         told = self.to_dict(queries=queries)
-        return escaped_surrogates(json.dumps(told, ensure_ascii=False, allow_nan=False))
+        return json_text(told)
 
 
 def _cell(cell: Cell) -> dict[str, Any]:

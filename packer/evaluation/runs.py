@@ -9,11 +9,11 @@ from typing import Any, Final, TypeAlias, final
 import attrs
 import numpy as np
 
-from packer.algebra import Policy, Step, advance, audit, checked_policy
+from packer.algebra import Policy
 from packer.arrays import Floats
 from packer.call import Call, checked_call
 from packer.errors import InvalidParameter, PackError
-from packer.pool import Pool
+from packer.running import Filters, Program, run
 from packer.selection import Layout
 from packer.tokens import CountTokens, counter_name
 
@@ -28,13 +28,8 @@ Progress: TypeAlias = Callable[[int, int], None]
 Measure: TypeAlias = Callable[[Case, Layout, int], tuple[float, ...]]
 """What is measured of the layout of a case at a budget."""
 
-OURS: Final = "strategies."
-"""The package whose filters look at no budget, so that they run once for all of them."""
-
 PARTS: Final = 8
 """Into how many parts the queries of each worker go, so that progress can be told."""
-
-_Steps: TypeAlias = tuple[Step[Any, Any], ...]
 
 
 @final
@@ -62,50 +57,22 @@ class Setting:
 def layouts(case: Case, policies: Sequence[Policy], setting: Setting) -> Iterator[list[Layout]]:
     """For each policy its layouts, one for each budget.
 
-    What policies have in common before their selectors is run once.
+    What policies have in common before their selectors is run once, for all budgets (see
+    `packer.running.Filters`).
 
     Raises what a policy's stages raise, with the query and the policy.
     """
-    calls = setting.calls(case)
-    starts = [case.pool.with_call(call) for call in calls]
-    filtered: dict[_Steps, Pool] = {(): starts[0]}
+    starts = [case.pool.with_call(call) for call in setting.calls(case)]
+    filters = Filters(starts[0])
     for policy in policies:
-        steps = checked_policy(policy)
+        program = Program.of(policy)
         try:
-            shared, rest = _parted(steps)
-            pool = _filtered(shared, filtered)
-            yield [
-                _layout(pool.with_call(call), start, rest)
-                for call, start in zip(calls, starts, strict=True)
-            ]
+            begun = filters.begun(program)
+            yield [run(program, start, begun.under(start.call)).layout for start in starts]
         except PackError as error:
             message = f"query {case.id}, {policy!r}: {error.message}"
             details = {**error.details, "query": case.id, "policy": repr(policy)}
             raise type(error)(message, error.code, details) from error
-
-
-def _parted(steps: _Steps) -> tuple[_Steps, _Steps]:
-    """The filters of ours at the beginning, and the steps from the first that may see a budget."""
-    for at, step in enumerate(steps):
-        if step.gives is not Pool or not type(step).__module__.startswith(OURS):
-            return steps[:at], steps[at:]
-    return steps, ()
-
-
-def _filtered(steps: _Steps, known: dict[_Steps, Pool]) -> Pool:
-    if steps not in known:
-        before = _filtered(steps[:-1], known)
-        known[steps] = advance(steps[-1], before, repr(steps[-1]))
-    return known[steps]
-
-
-def _layout(pool: Pool, start: Pool, steps: _Steps) -> Layout:
-    state: Any = pool
-    for step in steps:
-        state = advance(step, state, repr(step))
-    layout: Layout = state if isinstance(state, Layout) else state.in_order()
-    audit(layout, start)
-    return layout
 
 
 def outcomes(

@@ -1,6 +1,5 @@
 """What tuning found, and what it says of it."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, final
 
@@ -8,7 +7,7 @@ import attrs
 
 from packer.algebra import Policy
 from packer.counted import number
-from packer.literals import escaped_surrogates
+from packer.plain import json_text
 
 from .gains import Gain
 
@@ -100,4 +99,4 @@ class Tuning:
 
     def to_json(self) -> str:
         """`to_dict` as JSON."""
-        return escaped_surrogates(json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False))
+        return json_text(self.to_dict())

@@ -14,11 +14,13 @@ def drop(
     grams: npt.NDArray[np.int32],
     order: npt.NDArray[np.int64],
     threshold: float,
+    always: npt.NDArray[np.bool_],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """For each row the kept row that holds `threshold` of its trigrams or more, and the share.
 
     The rows are taken in `order` (int64[n], the largest first). `survivor` (int64[n]) names the
     kept row that holds most, ties: the one kept first; kept rows have -1 and the share 0.0.
+    `always` (bool[n]): rows that are kept, whatever holds them.
 
     Exact: a text of which t of its size trigrams are held has one of its rarest
     size - ceil(t * size) + 1 among them, so only these are looked up (as in `prefix_filter`).
@@ -45,7 +47,7 @@ def drop(
         size = last - first
         for at in range(first, last):
             marks[grams[at]] = turn + 1
-        for at in range(first, last - least(threshold * size) + 1):
+        for at in range(first, first if always[row] else last - least(threshold * size) + 1):
             for slot in range(begins[grams[at]], ends[grams[at]]):
                 other = index[slot]
                 if seen[other] == turn:

@@ -20,18 +20,19 @@ def dedup(
     grams: npt.NDArray[np.int32],
     order: npt.NDArray[np.int64],
     threshold: float,
+    always: int = 0,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """For each row, the kept row that it is a near-duplicate of, and their similarity.
 
     The rows are taken in `order`, a permutation (int64[n]), best first. One whose similarity to
     a kept row is >= `threshold` (0 < threshold <= 1) is dropped, and `survivor` (int64[n]) names
     the most similar kept row, ties: the one kept first. Kept rows have survivor -1 and
-    similarity 0.0 (float64[n]).
+    similarity 0.0 (float64[n]). The first `always` rows are kept, whatever they are like.
 
     The features as in `pairs`. Exact: the same pairs as by comparing each row with every kept
     one. Memory O(n + len(grams) + d), never n x n; time O(n kept d) at worst.
     """
-    survivor, similarity, _ = join(unit, embedded, indptr, grams, order, threshold)
+    survivor, similarity, _ = join(unit, embedded, indptr, grams, order, threshold, always)
     return survivor, similarity
 
 
@@ -42,6 +43,7 @@ def join(
     grams: npt.NDArray[np.int32],
     order: npt.NDArray[np.int64],
     threshold: float,
+    always: int = 0,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
     """As `dedup`, with three counts of pairs, int64[3].
 
@@ -80,7 +82,7 @@ def join(
             )  # fmt: skip
         kept_size = _among_themselves(
             unit, embedded, indptr, grams, rows, vectors, kept, kept_size, threshold, passed, hits,
-            begins, ends, index, marks, shared, *best,
+            begins, ends, index, marks, shared, always, *best,
         )  # fmt: skip
         if depth < d and 16 * counts[1] > counts[0]:
             # The first dimensions tell too little about these rows: multiply all of them.
@@ -155,6 +157,7 @@ def _among_themselves(
     index: npt.NDArray[np.int32],
     marks: npt.NDArray[np.int32],
     shared: npt.NDArray[np.int32],
+    always: int,
     survivor: npt.NDArray[np.int64],
     similarity: npt.NDArray[np.float64],
     place: npt.NDArray[np.int64],
@@ -186,6 +189,9 @@ def _among_themselves(
                     value = trigrams.marked(indptr, grams, row, marks, other)
                     _improve(row, other, value, threshold, survivor, similarity, place)
                 shared[other] = 0
+        if place[row] < always:
+            survivor[row] = -1
+            similarity[row] = 0.0
         if survivor[row] < 0:
             if embedded[row]:
                 kept[kept_size] = row

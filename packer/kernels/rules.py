@@ -308,12 +308,3 @@ def broken(chosen: Flags, costs: Ints, capacity: int, rules: Rules, row: int) ->
     True
     """
     return int(reasons(np.array([row]), chosen, costs, capacity, rules)[0])
-
-
-def rival_in(chosen: Flags, rules: Rules, row: int) -> int:
-    """The first rival of the row that is chosen, -1 if none is. O(its rivals)."""
-    rival_at, rivals = rules[5], rules[6]
-    for rival in rivals[rival_at[row] : rival_at[row + 1]] if rivals.size else rivals:
-        if chosen[rival]:
-            return int(rival)
-    return -1
