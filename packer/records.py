@@ -597,7 +597,7 @@ class Packed:
 
     def to_dict(self) -> dict[str, Any]:
         """`{"chunks": [...], "report": {...}}` as plain values that JSON can hold."""
-        return {"chunks": [plain(chunk) for chunk in self.chunks], "report": self.report.to_dict()}
+        return {"chunks": [_plain(chunk) for chunk in self.chunks], "report": self.report.to_dict()}
 
     def to_json(self, indent: int | None = None) -> str:
         """`to_dict` as JSON text; NaN becomes null, dates become ISO 8601 text."""
@@ -631,3 +631,11 @@ def _why_out(out: Exclusion) -> str:
     near = None if out.redundant_with is None else f"like {out.redundant_with}"
     told = ", ".join(text for text in (near, out.detail) if text)
     return f"{out.id} is out, {out.reason}, by {out.stage}" + (f": {told}" if told else "")
+
+
+def _plain(chunk: PackedChunk) -> Any:
+    try:
+        return plain(chunk)
+    except InvalidParameter as error:
+        message = f"chunk {chunk.id!r}: {error.message}"
+        raise InvalidParameter(message, details={"id": chunk.id}) from None

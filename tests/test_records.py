@@ -394,3 +394,26 @@ def test_a_result_as_json_holds_nan_dates_and_numpy_values() -> None:
     assert "naïve 🙂" in packed.to_json()
     assert packed.to_json(indent=2).startswith('{\n  "chunks": [\n')
     assert json.loads(packed.to_json(indent=2)) == read == packed.to_dict()
+
+
+def test_metadata_that_json_cannot_hold_is_named() -> None:
+    loop: dict[str, Any] = {"a": [1]}
+    loop["a"].append(loop)
+    large = 10**5000
+    for metadata, words in (
+        (loop, "chunk 'x': a value holds itself, or is nested too deeply to be written"),
+        (
+            {"sizes": [1, large]},
+            "chunks[1].metadata.held.sizes[1] cannot be written as JSON: Exceeds",
+        ),
+        ({large: 1}, "chunk 'x': a value cannot be written: Exceeds"),
+    ):
+        chunks = [
+            Chunk("ok", 0.9, id="ok", tokens=1, metadata={"size": 10**4000}),
+            Chunk("text", 0.5, id="x", tokens=1, metadata={"held": metadata}),
+        ]
+        packed = pack(chunks, greedy, budget=9)
+        with pytest.raises(PackError) as caught:
+            packed.to_json()
+        assert caught.value.code == "INVALID_PARAMETER"
+        assert caught.value.message.startswith(words)
