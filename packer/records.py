@@ -287,6 +287,17 @@ class Optimality:
     gap: float
     proven: bool
 
+    @classmethod
+    def of(cls, value: float, bound: float, *, proven: bool) -> "Optimality":
+        """With its gap; a bound below the value, by rounding, is the value.
+
+        >>> Optimality.of(3.0, 4.0, proven=False).gap
+        0.25
+        """
+        bound = max(bound, value)
+        gap = (bound - value) / bound if 0 < bound < math.inf else 0.0
+        return cls(value=value, bound=bound, gap=gap, proven=proven)
+
 
 @final
 class Deferred(Generic[T]):
