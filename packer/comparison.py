@@ -11,6 +11,7 @@ from .call import checked_call
 from .errors import InvalidParameter, PackError, shown
 from .facade import Packer
 from .intake import ChunkLike, OnInvalid
+from .numbers import is_int
 from .records import Packed
 from .sides import Group, groups
 from .tokens import CountTokens, approximate
@@ -60,7 +61,16 @@ class Comparison:
         return tuple(id_ for id_ in self.packed if all(id_ in ids for ids in each))
 
     def only(self, place: int) -> tuple[str, ...]:
-        """The ids that this policy packs and no other does, in its order."""
+        """The ids that this policy packs and no other does, in its order.
+
+        Raises INVALID_PARAMETER for what is no policy's place, an int from 0 (or -1, from the end).
+        """
+        count = len(self)
+        if not is_int(place) or not -count <= place < count:
+            message = (
+                f"place is {shown(place)}; give an int from 0 to {count - 1}, the policy's place"
+            )
+            raise InvalidParameter(message, details={"place": place, "policies": count})
         mine = self.outcomes[place]
         others = {chunk.id for packed in self.outcomes if packed is not mine for chunk in packed}
         return tuple(chunk.id for chunk in mine if chunk.id not in others)

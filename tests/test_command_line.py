@@ -25,7 +25,7 @@ from packer import Chunk, Packed, PackError, pack, utf8_upper_bound
 from packer.command_line import progress, reading
 from packer.command_line.app import app
 from packer.command_line.faults import InputFault
-from packer.command_line.output import Format, context, visible
+from packer.command_line.output import Format, console, context, visible
 from packer.command_line.reading import read
 from packer.command_line.vocabulary import entries
 from strategies import CATALOG, greedy, parse
@@ -328,6 +328,34 @@ def test_explain_of_all_is_why_in_output_order_and_then_in_stage_order() -> None
     ids = [chunk.id for chunk in expected] + [out.id for out in expected.report.excluded]
     assert len(ids) == 87
     assert found.stdout.splitlines() == [expected.why(id_) for id_ in ids]
+
+
+def test_explain_of_one_has_its_why_on_one_line() -> None:
+    expected = pack(support(), parse(POLICY), budget=500)
+    longest = max(
+        (out.id for out in expected.report.excluded), key=lambda id_: len(expected.why(id_))
+    )
+    found = run("explain", SUPPORT, longest, "-b", "500", "-p", POLICY)
+    assert len(expected.why(longest)) > 80
+    assert expected.why(longest) in found.stdout.splitlines()
+
+
+@pytest.mark.parametrize(("plain", "no_color"), [(True, ""), (False, "1"), (True, "1")])
+def test_plain_output_is_none_of_a_terminal_s(
+    monkeypatch: pytest.MonkeyPatch, *, plain: bool, no_color: str
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("NO_COLOR", no_color)
+    stream = io.StringIO()
+    assert not console(stream, plain=plain).is_terminal
+    with progress.waiting(console(stream, plain=plain)) as bar:
+        assert vars(bar)["_bar"] is None
+
+
+def test_a_policy_without_its_query_names_the_option() -> None:
+    found = run("pack", SUPPORT, "-b", "500", "-p", "lexical() | greedy", columns=200)
+    assert found.exit_code == 2
+    assert "give the request's words as --query, or leave the stage out" in found.stderr
 
 
 def test_explain_of_all_can_be_shortened() -> None:

@@ -56,6 +56,18 @@ def test_what_only_one_packs_and_what_both_pack() -> None:
     assert (len(found), found[1].report.strategy) == (2, "knapsack")
 
 
+@pytest.mark.parametrize("place", [2, 9, -3, "0", None, 0.0, True])
+def test_a_place_without_a_policy_is_refused(place: Any) -> None:
+    found = compare(greedy, knapsack, chunks=CHUNKS, budget=53)
+    assert found.only(-1) == found.only(1)
+    with pytest.raises(PackError) as caught:
+        found.only(place)
+    assert caught.value.code == "INVALID_PARAMETER"
+    assert caught.value.message == (
+        f"place is {place!r}; give an int from 0 to 1, the policy's place"
+    )
+
+
 def test_of_three_the_shared_are_in_all() -> None:
     found = compare(greedy, knapsack, greedy | ushape, chunks=CHUNKS, budget=53)
     assert found.shared == ("small",)

@@ -143,6 +143,67 @@ def test_eval_tells_what_is_wrong(arguments: list[str], message: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["eval", "tune"])
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ({"evidence": ["A"]}, "reachable evidence; are the ids those of the candidates?"),
+        ({"evidence": []}, "reachable evidence; are the ids those of the candidates?"),
+        (
+            {"evidence": ["A"], "answers": ["text"]},
+            "reachable evidence; are the ids those of the candidates?",
+        ),
+        (
+            {"answers": ["nothing"]},
+            "an answer in a candidate; are the answers words of the candidates?",
+        ),
+    ],
+)
+def test_labels_that_no_policy_can_reach_are_refused(
+    command: str, labels: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "faq.jsonl"
+    chunk = {"id": "a", "content": "text", "score": 0.9, "tokens": 9}
+    line = json.dumps({"query": "q", "candidates": [chunk], **labels})
+    path.write_text(f"{line}\n" * 12, encoding="utf-8")
+    done = run(command, str(path), "-b", "20", columns=200)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert f"faq.jsonl: 0 of 12 queries have {message}" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("labels", [{"evidence": ["a"]}, {"answers": ["text"]}])
+def test_one_query_within_reach_is_enough_to_measure(
+    labels: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "faq.jsonl"
+    chunk = {"id": "a", "content": "text", "score": 0.9, "tokens": 9}
+    lines = [
+        json.dumps({"query": "q", "candidates": [chunk], key: value})
+        for key, value in [*labels.items(), *((key, ["gone"]) for key in labels)]
+    ]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    assert run("eval", str(path), "-b", "20", "-p", "density").exit_code == 0
+
+
+@pytest.mark.parametrize("command", ["eval", "tune"])
+def test_invalid_candidates_are_set_aside_as_the_error_says(command: str, tmp_path: Path) -> None:
+    record = {
+        "query": "q",
+        "evidence": ["a"],
+        "candidates": [
+            {"id": "a", "content": "x", "score": 0.9, "tokens": 9},
+            {"id": "b", "content": "y", "score": "high", "tokens": 9},
+        ],
+    }
+    path = tmp_path / "faq.jsonl"
+    path.write_text(f"{json.dumps(record)}\n" * 10, encoding="utf-8")
+    refused = run(command, str(path), "-b", "20", "-p", "density", columns=200)
+    assert refused.exit_code == 2
+    assert "--on-invalid exclude" in refused.stderr
+    done = run(command, str(path), "-b", "20", "-p", "density", "--on-invalid", "exclude")
+    assert done.exit_code == 0
+
+
+@pytest.mark.parametrize("command", ["eval", "tune"])
 def test_a_seed_below_0_is_refused(command: str) -> None:
     done = run(command, DATA, "--seed", "-1", columns=200)
     assert done.exit_code == 2

@@ -17,7 +17,7 @@ from packer.tokens import CountTokens
 from .answering import answering
 from .counters import counter
 from .faults import InputFault
-from .options import NoColor, Now, Overhead, Tokenizer
+from .options import Invalid, NoColor, Now, OnInvalid, Overhead, Tokenizer
 from .output import console, display, emit, visible
 from .progress import counting
 from .writing import write_whole
@@ -111,6 +111,7 @@ def eval_command(
     overhead: Overhead = 0,
     tokenizer: Tokenizer = "approximate",
     now: Now = None,
+    on_invalid: OnInvalid = Invalid.RAISE,
     seed: Seed = 0,
     resamples: Annotated[
         int, typer.Option(min=1, help="Of the bootstrap and of the test of signs.")
@@ -138,7 +139,7 @@ def eval_command(
         for name in measure or ():
             if name != ALL:
                 checked_measure(name)
-        sets = labelled_queries(data, counter(tokenizer))
+        sets = labelled_queries(data, counter(tokenizer), on_invalid)
         err = console(sys.stderr, plain=no_color)
         with counting(err, "Evaluating") as told:
             found = evaluate(
@@ -166,21 +167,37 @@ def eval_command(
         display(out, _report(found, list(wanted), losses, out))
 
 
-def labelled_queries(paths: list[str], count_tokens: CountTokens) -> list["CaseSet"]:
+def labelled_queries(
+    paths: list[str], count_tokens: CountTokens, on_invalid: Invalid = Invalid.RAISE
+) -> list["CaseSet"]:
     """The sets of these files.
 
-    Raises InputFault for what cannot be read, and what `read_cases` raises.
+    Raises InputFault for what cannot be read or reached, and what `read_cases` raises.
     """
     from packer.evaluation import read_cases
 
     sets = []
     for path in paths:
         try:
-            sets.append(read_cases(path, count_tokens=count_tokens))
+            sets.append(read_cases(path, count_tokens=count_tokens, on_invalid=on_invalid.value))
         except OSError as error:
             message = f"cannot read {path}: {error.strerror or error}"
             raise InputFault(message) from None
+        _check_reachable(path, sets[-1])
     return sets
+
+
+def _check_reachable(path: str, found: "CaseSet") -> None:
+    """Raise InputFault for a file of which no policy can pack anything that is wanted."""
+    if any(len(asked.groups) for asked in found):
+        return
+    of = f"{path}: 0 of {len(found):,} queries have"
+    if any(asked.unreachable for asked in found) or not any(asked.answers for asked in found):
+        message = f"{of} reachable evidence; are the ids those of the candidates?"
+        raise InputFault(message)
+    if not any(asked.holds.any() for asked in found):
+        message = f"{of} an answer in a candidate; are the answers words of the candidates?"
+        raise InputFault(message)
 
 
 def processes(jobs: int, queries: int) -> int:

@@ -99,7 +99,7 @@ def explain_command(
                 write_page(html, planned.to_html())
             if id_ is not None:
                 policies = {part.name: part.policy for part in found.plan.sections}
-                display(out, explain_in_plan(planned, policies, id_))
+                display(out, explain_in_plan(planned, policies, id_), whole=True)
             else:
                 emit("".join(visible(line) + "\n" for line in _plan_lines(planned, limit)))
             return
@@ -111,7 +111,7 @@ def explain_command(
         if html is not None:
             write_page(html, packed.to_html())
         if id_ is not None:
-            display(out, explain_one(packed, stages, id_))
+            display(out, explain_one(packed, stages, id_), whole=True)
         else:
             if sys.stdout.isatty():
                 display(out, head(packed))

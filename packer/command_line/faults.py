@@ -69,6 +69,7 @@ def for_the_command_line(message: str) -> str:
     message = message.replace('on_invalid="exclude"', "--on-invalid exclude")
     for column in ("candidates_column", "query_column", "budget_column"):
         message = message.replace(f"by {column}", f"by --{column.replace('_', '-')}")
+    message = message.replace("words as query=...", "words as --query")
     return message.replace(", in tokens, or a Budget", ", in tokens")
 
 

@@ -36,19 +36,23 @@ def console(stream: TextIO, *, plain: bool) -> Console:
     return Console(
         file=stream,
         color_system=None if without else "auto",
+        force_terminal=False if without else None,  # a bar is of escape codes, too
         markup=False,
         emoji=False,
         highlight=False,
     )
 
 
-def display(console: Console, part: RenderableType) -> None:
-    """Print; off a terminal without the blanks with which tables fill their lines."""
+def display(console: Console, part: RenderableType, *, whole: bool = False) -> None:
+    """Print; off a terminal without the blanks with which tables fill their lines.
+
+    `whole`: and there each text on one line, as wide as it is, for what reads it line by line.
+    """
     if console.is_terminal:
         console.print(part)
         return
     with console.capture() as captured:
-        console.print(part)
+        console.print(part, soft_wrap=whole)
     lines = captured.get().splitlines()
     console.file.write("".join(line.rstrip() + "\n" for line in lines))
 

@@ -17,15 +17,12 @@ from .counters import counter
 from .evaluation import (
     Data,
     Jobs,
-    NoColor,
-    Now,
-    Overhead,
     Seed,
-    Tokenizer,
     budgets,
     labelled_queries,
     processes,
 )
+from .options import Invalid, NoColor, Now, OnInvalid, Overhead, Tokenizer
 from .output import console, display, emit, visible
 from .progress import counting
 from .writing import write_whole
@@ -71,6 +68,7 @@ def tune_command(
     overhead: Overhead = 0,
     tokenizer: Tokenizer = "approximate",
     now: Now = None,
+    on_invalid: OnInvalid = Invalid.RAISE,
     seed: Seed = 0,
     jobs: Jobs = 0,
     quiet: Annotated[
@@ -92,7 +90,7 @@ def tune_command(
     with answering(plain=no_color):
         from packer.evaluation import tune  # slow, and no other command's
 
-        sets = labelled_queries(data, counter(tokenizer))
+        sets = labelled_queries(data, counter(tokenizer), on_invalid)
         err = console(sys.stderr, plain=no_color)
         with counting(err, "Tuning") as told:
             found = tune(
