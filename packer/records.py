@@ -4,6 +4,7 @@ Records are frozen and know nothing of stages.  Inside, data moves as columns (`
 what is costly to build (the exclusions, the diversity) is built when it is first read.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
