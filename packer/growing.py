@@ -17,12 +17,15 @@ from .rulebook import Rulebook, rulebook
 from .rules import Overlap
 from .selection import Selection
 
-__all__ = ["Growing", "filled", "grown"]
+__all__ = ["Growing", "filled", "grown", "must"]
 
 Values: TypeAlias = Callable[["Growing"], Floats]
 """float64[n] of a choice that grows: the addable row of the highest value comes in next."""
 
 ROOM: Final = 2**62
+
+SEEDS: Final = 32
+"""Rows from which a selection that meets the minima is sought where the plain ways find none."""
 
 
 @final
@@ -32,10 +35,10 @@ class Growing:
     `costs` int64[n] are what each row would be charged now, `left` is what remains.
     """
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, book: Rulebook | None = None) -> None:
         self.pool = pool
-        ruled = any(not isinstance(rule, Overlap) for rule in pool.rules)
-        self.book: Rulebook | None = rulebook(pool) if ruled else None
+        ruled = book is None and any(not isinstance(rule, Overlap) for rule in pool.rules)
+        self.book: Rulebook | None = rulebook(pool) if ruled else book
         self.chosen: list[int] = []
         self.costs = pool.costs.copy()
         self.left = pool.budget
@@ -54,18 +57,37 @@ class Growing:
 
         Raises OVER_BUDGET or INFEASIBLE.
         """
-        book, pool = self.book, self.pool
-        if book is None:
-            return
-        lost = np.zeros(len(pool), np.int64)
-        lost[list(book.missing)] = 1
-        rows, fine = kernels.rules.base(frozen(order), sealed(lost), 0, book.columns)
-        if not fine or int(pool.charged(rows.tolist())[rows].sum()) > pool.budget:
-            found = book.base(order)
-            if found is None:
-                raise conflict(book)
-            rows = found
-        self.extend(rows)
+        if self.book is not None:
+            rows = must(self.book, order)
+            if rows is None:
+                raise conflict(self.book)
+            self.extend(rows)
+
+    def meet(self) -> bool:
+        """Let in what the minima ask for, each time what costs least for what it counts.
+
+        False where one cannot be met so.
+        """
+        assert self.book is not None
+        _, group, amount, least = self.book.columns[:4]
+        out = np.zeros(len(self.pool), np.bool_)  # what it needs has no room, or a rule forbids it
+        while True:
+            counts = np.zeros(len(self.pool), np.int64)  # of each row, toward what is missing
+            for number, keys in enumerate(self.book.keys):
+                total = np.zeros(len(keys) + 1, np.int64)  # the last is of no key
+                np.add.at(total, group[number][self.chosen], amount[number][self.chosen])
+                total[-1] = least[number]
+                counts += np.minimum(
+                    amount[number], np.maximum(least[number] - total[group[number]], 0)
+                )
+            if not counts[~self.closed].any():
+                return bool((counts == 0).all())
+            rows = np.flatnonzero(~self.closed & ~out & (counts > 0) & (self.costs <= self.left))
+            if not len(rows):
+                return False
+            rate = self.costs[rows] / counts[rows]
+            row = int(rows[np.lexsort((-self.pool.scores[rows], rate))[0]])
+            out[row] = not self.add(row)
 
     def extend(self, rows: Ints) -> None:
         """Let in rows of which it is known that all rules allow them together."""
@@ -148,6 +170,41 @@ class Growing:
         rows = np.array(self.chosen, np.int64)
         select = self.pool.select if self.book is None else self.book.select
         return select(rows, **words)  # type: ignore[arg-type]  # detail and optimality of both
+
+
+def must(book: Rulebook, order: Ints) -> Ints | None:
+    """What must be in under `Overlap`, within the budget; None where it was not found.
+
+    Going down `order`; else by full costs; else by the cost of what is new, from nothing or from
+    one of the `SEEDS` cheapest that share something.
+    """
+    pool, columns = book.pool, book.columns
+    lost = np.zeros(len(pool), np.int64)
+    lost[list(book.missing)] = 1
+    order, lost = frozen(order), sealed(lost)
+    rows, fine = kernels.rules.base(order, lost, 0, columns)
+    if fine and _spent(pool, rows) <= pool.budget:
+        return rows
+    found = book.base(order)
+    if found is not None:
+        return found
+    no_least = sealed(np.zeros(len(columns[3]), np.int64))
+    rows, fine = kernels.rules.base(order, lost, 0, (*columns[:3], no_least, *columns[4:]))
+    if not fine or _spent(pool, rows) > pool.budget:
+        return None
+    asked = ((columns[1] >= 0) & (columns[3][:, None] > 0)).any(axis=0)
+    seeds = np.flatnonzero(asked & np.array(pool.spans.meets, np.bool_))
+    seeds = seeds[np.lexsort((-pool.scores[seeds], pool.costs[seeds]))][:SEEDS]
+    for seed in (None, *seeds.tolist()):
+        tried = Growing(pool, book)
+        tried.extend(rows)
+        if (seed is None or tried.closed[seed] or tried.add(seed)) and tried.meet():
+            return np.array(tried.chosen, np.int64)
+    return None
+
+
+def _spent(pool: Pool, rows: Ints) -> int:
+    return int(pool.charged(rows.tolist())[rows].sum())
 
 
 def grown(pool: Pool, values: Values, *, stop: bool = False) -> Selection:

@@ -2,7 +2,7 @@
 
 The first of these that applies is named: a needed chunk that is no candidate, pins that cost more
 than the budget, what must be in against a quota, two that exclude each other, and else the least
-set of rules that no selection satisfies.
+set of rules that no selection satisfies: at any budget where there is one, else within this.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,10 +35,26 @@ def conflict(book: Rulebook) -> OverBudget | Infeasible:
     found = _over_quota(book, pins, closure) or _rivals(book, closure)
     if found is not None:
         return found
-    texts = tuple(rule.stage for rule in _least_conflict(pool))
-    within = f" within {pool.budget} tokens" if int(pool.costs.sum()) > pool.budget else ""
-    message = f"no selection{within} satisfies {_joined(texts)}; loosen one"
+    limited = _possible(book, limited=False)
+    texts = tuple(rule.stage for rule in _least_conflict(pool, limited=limited))
+    within = f" within {pool.budget} tokens"
+    if not limited:
+        message = f"no selection satisfies {_joined(texts)}; loosen one"
+    elif pool.overlapping:  # of the many orders that change what each costs only some were tried
+        message = f"found no selection{within} that satisfies {_joined(texts)}; raise the budget, or loosen one"
+    else:
+        message = (
+            f"no selection{within} satisfies {_joined(texts)}; raise the budget, or loosen one"
+        )
     return Infeasible(message, details={"rules": texts})
+
+
+def _possible(book: Rulebook, *, limited: bool) -> bool:
+    """Whether a selection may satisfy the rules, within the budget or at any."""
+    try:
+        return book.solve(np.ones(len(book.pool), np.int64), limited=limited) is not None
+    except Infeasible:  # not known within the work limit
+        return True
 
 
 def _closure(book: Rulebook, rows: Ints) -> Ints:
@@ -131,13 +147,16 @@ def _rivals(book: Rulebook, closure: Ints) -> Infeasible | None:
     return None
 
 
-def _least_conflict(pool: Pool) -> Sequence[Rule]:
-    """The rules of which none can be left out without the others being satisfiable."""
+def _least_conflict(pool: Pool, *, limited: bool) -> Sequence[Rule]:
+    """The rules of which none can be left out without the others being satisfiable.
+
+    `limited`: within the budget.
+    """
     kept = list(pool.rules)
     for rule in pool.rules:
         others = [other for other in kept if other is not rule]
         book = rulebook(pool.with_rules(others))
-        if book is not None and book.solve(np.ones(len(pool), np.int64)) is None:
+        if book is not None and not _possible(book, limited=limited):
             kept = others
     return kept
 

@@ -345,7 +345,8 @@ def _array(
         return np.empty((0,) * ndim, dtype)
     if array.ndim != ndim or array.dtype.kind not in kinds:
         words = "a vector" if ndim == 1 else "a matrix"
-        message = f"{name} is {array.dtype}{list(array.shape)}; give {words} of numbers"
+        of = "numbers" if "f" in kinds else "ints"
+        message = f"{name} is {array.dtype}{list(array.shape)}; give {words} of {of}"
         raise InvalidChunk(message, details={"column": name})
     if array.dtype == np.uint64 and dtype is np.int64:
         _refuse_rows(array > MOST_TOKENS, array, name, _TOKENS)

@@ -4,6 +4,7 @@ Records are frozen and know nothing of stages.  Inside, data moves as columns (`
 what is costly to build (the exclusions, the diversity) is built when it is first read.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
@@ -286,6 +287,17 @@ class Optimality:
     bound: float
     gap: float
     proven: bool
+
+    @classmethod
+    def of(cls, value: float, bound: float, *, proven: bool) -> "Optimality":
+        """With its gap; a bound below the value, by rounding, is the value.
+
+        >>> Optimality.of(3.0, 4.0, proven=False).gap
+        0.25
+        """
+        bound = max(bound, value)
+        gap = (bound - value) / bound if 0 < bound < math.inf else 0.0
+        return cls(value=value, bound=bound, gap=gap, proven=proven)
 
 
 @final

@@ -77,14 +77,20 @@ class Rulebook:
         )
         return np.concatenate([start, added])
 
-    def solve(self, values: Ints) -> tuple[Bools, int, bool] | None:
+    def solve(self, values: Ints, *, limited: bool = True) -> tuple[Bools, int, bool] | None:
         """The best rows by these values, a bound and whether it is proven; None: no selection.
+
+        Without `limited` at any budget.
 
         Raises INFEASIBLE when none was found within the work limit.
         """
         solve, limit = kernels.branch_and_bound.solve, kernels.branch_and_bound.WORK_LIMIT
+        costs, capacity = self.costs, self.pool.capacity
+        if not limited:
+            costs, capacity = np.zeros(len(costs), np.int64), 0
+            costs[list(self.missing)] = 1
         chosen, bound, proven, feasible = solve(
-            frozen(values), self.costs, self.pool.capacity, self.columns, limit
+            frozen(values), frozen(costs), capacity, self.columns, limit
         )
         if feasible:
             return chosen, int(bound), bool(proven)

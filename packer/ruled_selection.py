@@ -7,7 +7,7 @@ import attrs
 import numpy as np
 
 from .arrays import Floats, Ints, best_first
-from .growing import Growing, filled, grown
+from .growing import Growing, filled, grown, must
 from .infeasible import conflict
 from .pool import Pool
 from .quotas import keys_of, over
@@ -27,9 +27,11 @@ BLOCK: Final = 128
 def base(book: Rulebook, order: Ints) -> Ints:
     """The rows that must be in, found going down `order`.
 
+    Where rows overlap they need fit only by what is new of each.
+
     Raises OVER_BUDGET or INFEASIBLE, naming the least set of rules that cannot hold together.
     """
-    rows = book.base(order)
+    rows = must(book, order) if book.pool.overlapping else book.base(order)
     if rows is None:
         raise conflict(book)
     return rows

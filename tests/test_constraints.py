@@ -522,3 +522,21 @@ def test_a_chunk_that_cannot_come_in_does_not_blur_what_knapsack_says(
     assert optimality.value == 0.8
     assert optimality.bound == pytest.approx(0.8, abs=1e-12)
     assert optimality.gap < 1e-12
+
+
+def test_the_budget_is_named_only_where_another_would_do() -> None:
+    chunks = [chunk(f"c{n}", 0.5, 10, source="ab"[n % 2]) for n in range(6)]
+
+    def refused(rules: Policy) -> str:
+        with pytest.raises(PackError) as caught:
+            pack(chunks, rules, budget=15)
+        assert caught.value.code == "INFEASIBLE"
+        return caught.value.message
+
+    assert refused(cap(1) | quota(min=16) | greedy) == (
+        "no selection satisfies cap(1) and quota(min=16); loosen one"
+    )
+    assert refused(cap(2) | quota(min=16) | greedy) == (
+        "no selection within 15 tokens satisfies quota(min=16); raise the budget, or loosen one"
+    )
+    pack(chunks, cap(2) | quota(min=16) | greedy, budget=40)

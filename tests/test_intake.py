@@ -405,6 +405,15 @@ def test_a_faulty_array_is_refused_with_its_column_and_rows(
     assert found == ("INVALID_CHUNK", details)
 
 
+def test_the_message_on_a_faulty_array_says_which_numbers_it_takes() -> None:
+    with pytest.raises(PackError) as caught:
+        Pool.from_arrays([1.0], [1.5])
+    assert caught.value.message == "tokens is float64[1]; give a vector of ints"
+    with pytest.raises(PackError) as caught:
+        Pool.from_arrays(["x"], [1])
+    assert caught.value.message.endswith("; give a vector of numbers")
+
+
 def test_the_message_on_a_faulty_array_counts_the_other_rows() -> None:
     with pytest.raises(
         PackError,
@@ -415,7 +424,7 @@ def test_the_message_on_a_faulty_array_counts_the_other_rows() -> None:
         PackError, match=r"^texts has 1 rows, scores has 2; give one for each chunk$"
     ):
         Pool.from_arrays([1, 2], [1, 1], texts=["a"])
-    with pytest.raises(PackError, match=r"^tokens is float64\[1\]; give a vector of numbers$"):
+    with pytest.raises(PackError, match=r"^tokens is float64\[1\]; give a vector of ints$"):
         Pool.from_arrays([1], [1.5])
 
 

@@ -1,6 +1,7 @@
 """A chunk is charged only for what is new beside those that are in, and nothing is written twice."""
 
 from functools import reduce
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,10 @@ from packer.errors import Infeasible, OverBudget
 from packer.spans import Cover, spans_of
 from strategies import (
     cap,
+    coverage,
     custom,
     density,
+    dpp,
     exclusive,
     field,
     greedy,
@@ -419,3 +422,60 @@ def test_overlap_is_a_word_of_the_policy_text() -> None:
     assert repr(parse("overlap() | greedy")) == "overlap() | greedy"
     with pytest.raises(PackError, match="without `texts`"):
         overlap()(Pool.from_arrays([0.5], [3]))
+
+
+# -- what must be in ------------------------------------------------------------------------
+
+
+CHEAP_TOGETHER = [piece(0, 10, 0.5, "a", must=1), piece(1, 11, 0.4, "b", must=1)]
+EVERY_SELECTOR = (*SELECTORS_HERE, coverage(), dpp())
+
+
+@pytest.mark.parametrize("selector", EVERY_SELECTOR, ids=repr)
+@pytest.mark.parametrize(
+    "more",
+    [
+        [],
+        [piece(11, 26, 0.9, "better")],
+        [piece(11, 26, 0.9, "better"), piece(30, 38, 0.2, "cheaper alone")],
+    ],
+    ids=len,
+)
+def test_a_minimum_is_met_by_what_is_cheap_together(selector: Any, more: list[Chunk]) -> None:
+    policy = overlap() | quota(min=2, unit="chunks") | selector
+    packed = pack([*CHEAP_TOGETHER, *more], policy, budget=12, count_tokens=len)
+    assert {one.id for one in packed} == {"a", "b"}
+    assert packed.report.tokens_used == 11
+    with pytest.raises(Infeasible, match=r"^found no selection within 10 tokens that satisfies"):
+        pack([*CHEAP_TOGETHER, *more], policy, budget=10, count_tokens=len)
+
+
+@pytest.mark.parametrize("selector", EVERY_SELECTOR, ids=repr)
+def test_pins_need_room_for_what_is_new_of_each(selector: Any) -> None:
+    policy = overlap() | pin(field("must") == 1) | selector
+    packed = pack(CHEAP_TOGETHER, policy, budget=12, count_tokens=len)
+    assert {one.id for one in packed} == {"a", "b"}
+    with pytest.raises(OverBudget, match="pins a and b need 11 of 10 tokens"):
+        pack(CHEAP_TOGETHER, policy, budget=10, count_tokens=len)
+
+
+@given(pieces(6), st.integers(2, 3), st.integers(1, 40))
+def test_what_is_refused_cannot_be(chunks: list[Chunk], least: int, budget: int) -> None:
+    """And of a minimum of two chunks of one source no selection is missed."""
+    chunks = [piece(c.metadata["start"], c.metadata["end"], c.score, str(c.id)) for c in chunks]  # type: ignore[arg-type]
+    possible = any(
+        len(covered(list(some))) <= budget
+        for size in range(least, len(chunks) + 1)
+        for some in combinations(chunks, size)
+    )
+    policy = overlap() | quota(min=least, unit="chunks") | greedy
+    found, message = 0, ""
+    try:
+        found = len(pack(chunks, policy, budget=budget, count_tokens=len))
+    except Infeasible as error:
+        message = error.message
+    if message:
+        assert not possible or (least > 2 and message.startswith("found no selection"))
+    else:
+        assert possible
+        assert found >= least

@@ -102,6 +102,84 @@ def test_an_empty_answer_is_no_chunks() -> None:
     assert from_pgvector_rows([], metric="l2", embedding="embedding") == []
 
 
+@pytest.mark.parametrize(
+    ("changed", "told_of"),
+    [
+        ({"distances": [[0.1]]}, "the answer has 2 ids, 2 texts, 1 scores, 2 metadata; give one"),
+        ({"documents": [["x", "y", "z"]]}, "the answer has 2 ids, 3 texts, 2 scores, 2 metadata"),
+        ({"metadatas": [[None]]}, "the answer has 2 ids, 2 texts, 2 scores, 1 metadata"),
+        ({"documents": []}, "documents is [], which has no list for query 0"),
+        ({"distances": [0.1, 0.2]}, "distances is [0.1, 0.2], which has no list for query 0"),
+        ({"ids": ["a"]}, "ids is ['a'], which has no list for query 0"),
+        ({"ids": None}, "the result's ids are None; give what Collection.query returned"),
+        ({"embeddings": [[[1.0]]]}, "the answer has 2 ids, 2 texts, 2 scores, 2 metadata, 1 emb"),
+    ],
+)
+@pytest.mark.parametrize("embeddings", [None, True])
+def test_chroma_with_columns_of_several_lengths(
+    changed: dict[str, Any], told_of: str, *, embeddings: bool | None
+) -> None:
+    whole = {
+        "ids": [["a", "b"]],
+        "documents": [["x", "y"]],
+        "distances": [[0.1, 0.2]],
+        "metadatas": None,
+        "embeddings": [[[1.0], [2.0]]],
+    }
+    if "embeddings" not in changed and embeddings is None:
+        whole["embeddings"] = None
+    code, message = told(
+        lambda: from_chroma({**whole, **changed}, metric="l2", embeddings=embeddings)
+    )
+    assert code == "INVALID_CHUNK"
+    assert message.replace(", 2 embeddings", "").startswith(told_of)
+
+
+def test_chroma_that_answers_no_query() -> None:
+    nothing: dict[str, Any] = {"ids": [], "documents": [], "distances": []}
+    assert told(lambda: from_chroma(nothing, metric="l2")) == (
+        "INVALID_PARAMETER",
+        "the result answers no query; give an answer of at least one",
+    )
+
+
+@pytest.mark.parametrize("nothing", [None, [], np.empty(0)])
+def test_embeddings_that_are_required_are_required_of_every_row(nothing: Any) -> None:
+    vectors = [[1.0, 0.0], nothing]
+    result = {
+        "ids": [["a", "b"]],
+        "documents": [["x", "y"]],
+        "distances": [[0.1, 0.2]],
+        "embeddings": [vectors],
+    }
+    calls: list[Callable[[], Any]] = [
+        lambda: from_chroma(result, metric="l2", embeddings=True),
+        lambda: from_qdrant(
+            [
+                point(name, 0.5, {"text": name}, vector)
+                for name, vector in zip("ab", vectors, strict=True)
+            ],
+            metric="similarity",
+            text="text",
+            embeddings=True,
+        ),
+        lambda: from_lancedb(
+            [
+                {"key": name, "text": name, "_distance": 0.5, "vector": vector}
+                for name, vector in zip("ab", vectors, strict=True)
+            ],
+            metric="l2",
+            id="key",
+            embedding="vector",
+        ),
+    ]
+    for call in calls:
+        code, message = told(call)
+        assert code == "MISSING_EMBEDDINGS"
+        assert message.startswith("1 of 2 rows have no embedding: ['b']; ")
+    assert from_chroma(result, metric="l2")[0].embedding is not None
+
+
 # -- Qdrant --------------------------------------------------------------------------------
 
 
@@ -121,7 +199,7 @@ def test_qdrant_points_with_numbers_and_uuids() -> None:
     ]
     assert from_qdrant(points, metric="similarity", text="body") == expected
     answer = SimpleNamespace(points=points)
-    assert from_qdrant(answer, metric="similarity", text="body", embeddings=True) == expected
+    assert from_qdrant(answer, metric="similarity", text="body") == expected
     assert points[0].payload == {"body": "seven", "year": 2024}
 
 
@@ -170,6 +248,33 @@ def test_qdrant_without_a_score_or_embeddings() -> None:
         "MISSING_EMBEDDINGS",
         "the answer has no embeddings; pass with_vectors=True to query_points",
     )
+
+
+@pytest.mark.parametrize(
+    ("result", "told_of"),
+    [
+        (None, "the result is None; give what query_points returned"),
+        ({"points": []}, "the result is {'points': []}; give what query_points returned"),
+        (SimpleNamespace(groups=[]), "the result is an answer of query_points_groups; give"),
+        (
+            [SimpleNamespace(points=[point(1, 0.5, {"text": "x"})])],
+            "what stands at 0 is no scored point but namespace(",
+        ),
+        (([point(1, None, {"text": "x"})], None), "what stands at 0 is no scored point but [name"),
+        (["a"], "what stands at 0 is no scored point but 'a'; give what query_points returned"),
+    ],
+)
+def test_what_is_no_scored_point_of_qdrant(result: Any, told_of: str) -> None:
+    code, message = told(lambda: from_qdrant(result, metric="similarity", text="text"))
+    assert code == "INVALID_CHUNK"
+    assert message.startswith(told_of)
+
+
+def test_qdrant_names_keys_that_are_no_text() -> None:
+    keys = [point(1, 0.5, {1: "x", "body": "y"})]
+    code, message = told(lambda: from_qdrant(keys, metric="similarity", text="text"))
+    assert code == "INVALID_CHUNK"
+    assert "which has ['1', 'body']; pass text=" in message
 
 
 def test_qdrant_distances_read_as_similarities() -> None:
@@ -319,6 +424,18 @@ def test_faiss_answers_in_the_wrong_order(distances: Any, labels: Any) -> None:
     assert "give both as index.search returned them, distances first" in message
 
 
+def test_faiss_of_nothing_and_of_no_texts() -> None:
+    empty: list[Any] = [[]]
+    assert from_faiss(empty, empty, [], metric="l2") == []
+    nothing: Any = None
+    code, message = told(lambda: from_faiss([[0.1]], [[0]], nothing, metric="l2"))
+    assert code == "INVALID_PARAMETER"
+    assert message.startswith("texts is None; give a list in the order in which")
+    code, message = told(lambda: from_faiss([[0.1], [0.2, 0.3]], [[0]], ["a"], metric="l2"))
+    assert code == "INVALID_PARAMETER"
+    assert message.startswith("distances has rows of several lengths")
+
+
 def test_faiss_under_another_metric() -> None:
     code, _ = told(lambda: from_faiss([[0.1, 0.9]], [[0, 1]], ["a", "b"], metric="similarity"))
     assert code == "INVALID_PARAMETER"
@@ -409,6 +526,39 @@ def test_pgvector_arguments(changed: dict[str, Any], told_of: str) -> None:
     code, message = told(lambda: from_pgvector_rows([row], **{"metric": "l2", **changed}))
     assert code == "INVALID_PARAMETER"
     assert told_of in message
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "code", "told_of"),
+    [
+        (None, None, "INVALID_CHUNK", "the query's answer is None; give its rows"),
+        (None, ["id"], "INVALID_CHUNK", "rows is None; give the rows of the query"),
+        ([1], ["id"], "INVALID_CHUNK", "row 0 is 1; give tuples of the columns' values"),
+        (["a"], ["id"], "INVALID_CHUNK", "row 0 is 'a'; give tuples of the columns' values"),
+        (
+            [(1, "a", "x", 0.5)],
+            ["id", "content", "content", "distance"],
+            "INVALID_PARAMETER",
+            "columns names ['content'] more than once; give each column a name of its own",
+        ),
+    ],
+)
+def test_pgvector_rows_that_are_none(rows: Any, columns: Any, code: str, told_of: str) -> None:
+    found = told(lambda: from_pgvector_rows(rows, metric="l2", columns=columns))
+    assert found[0] == code
+    assert found[1].startswith(told_of)
+
+
+def test_a_row_of_a_driver_with_a_name_twice_is_refused() -> None:
+    base = sqlite3.connect(":memory:")
+    base.row_factory = sqlite3.Row
+    rows = base.execute(
+        "SELECT 1 AS id, 'a' AS content, 'b' AS content, 0.5 AS distance"
+    ).fetchall()
+    base.close()
+    code, message = told(lambda: from_pgvector_rows(rows, metric="l2"))
+    assert code == "INVALID_PARAMETER"
+    assert "names ['content'] more than once" in message
 
 
 def test_pgvector_rows_without_names() -> None:

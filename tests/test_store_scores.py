@@ -111,7 +111,7 @@ def test_a_number_that_the_metric_cannot_have(metric: Metric, value: float, told
     assert caught.value.details["value"] == value
 
 
-@pytest.mark.parametrize("metric", ["cosine", "distance", None, 1, ["l2"]])
+@pytest.mark.parametrize("metric", ["cosine", "distance", None, 1, ["l2"], np.array([1, 2])])
 def test_an_unknown_metric_names_them_all(metric: Any) -> None:
     for check in (checked_metric, checked_kind):
         with pytest.raises(PackError, match="'cosine_distance', 'l2', 'l2_squared'") as caught:

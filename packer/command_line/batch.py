@@ -6,11 +6,14 @@ the rows stand in a file beside it, which goes when something fails.
 
 import datetime as dt
 import os
+import signal
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final, final
 
 import attrs
@@ -92,8 +95,15 @@ def pack_file(
         raise InputFault(message) from None
     if options.get("now") is None:
         options["now"] = dt.datetime.now(dt.UTC)  # one moment for all rows
+    for path in (source, target):
+        if Path(path).is_dir():
+            message = f"{path} is a folder; name a file in it"
+            raise InputFault(message)
     if Path(target).exists() and Path(source).exists() and Path(target).samefile(source):
         message = f"{target} is the input itself; name another file for the result"
+        raise InputFault(message)
+    if Path(target).exists() and not Path(target).is_file():
+        message = f"{target} is no regular file, and the result would replace it; name another"
         raise InputFault(message)
     summary, began = Summary(), time.perf_counter()
     with _reading(source):
@@ -144,14 +154,34 @@ def _reading(source: str) -> Iterator[None]:
 
 @contextmanager
 def _whole(target: str) -> Iterator[Path]:
-    """A file beside the target that takes its name once all went well."""
-    part = Path(target).with_name(f".{Path(target).name}.{os.getpid()}.part")
+    """A file beside the target that takes its name once all went well; links stay links."""
+    real = Path(os.path.realpath(target))
+    part = real.with_name(f".{real.name}.{os.getpid()}.part")
+    with _unwound_by(signal.SIGTERM):
+        try:
+            yield part
+            part.replace(real)
+        finally:
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _unwound_by(number: signal.Signals) -> Iterator[None]:
+    """Let a signal that would end the process at once end it as an exception does."""
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(number) is not signal.SIG_DFL:
+        yield  # whoever calls has a say of its own
+        return
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    signal.signal(number, end)
     try:
-        yield part
-        part.replace(target)
+        yield
     finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
+        signal.signal(number, signal.SIG_DFL)
 
 
 def _in_file(error: PackError, source: str, before: int) -> InputFault | PackError:
@@ -159,7 +189,7 @@ def _in_file(error: PackError, source: str, before: int) -> InputFault | PackErr
     row = error.details.get("row")
     if not isinstance(row, int):
         return error
-    told = error.message.removeprefix(f"row {row}: ")
+    told = for_the_command_line(error.message.removeprefix(f"row {row}: "))
     return InputFault(f"{source}, row {before + row}: {told}")
 
 

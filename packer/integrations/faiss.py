@@ -49,8 +49,9 @@ def from_faiss(
     [('1', 'near', 1.0), ('0', 'far', 0.25)]
     """
     checked_metric(metric)
-    numbers, places = np.asarray(distances), np.asarray(labels)
-    if numbers.shape != places.shape or places.ndim not in (1, 2) or places.dtype.kind not in "iu":
+    numbers, places = _array(distances, "distances"), _array(labels, "labels")
+    whole = places.dtype.kind in "iu" or not places.size  # numpy takes an empty list for floats
+    if numbers.shape != places.shape or places.ndim not in (1, 2) or not whole:
         message = (
             f"distances are {numbers.dtype}{list(numbers.shape)} and labels "
             f"{places.dtype}{list(places.shape)}; give both as index.search returned them, "
@@ -76,13 +77,27 @@ def from_faiss(
     )
 
 
+def _array(given: Any, name: str) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(given)
+    except ValueError:
+        message = f"{name} has rows of several lengths; give it as index.search returned it"
+        raise InvalidParameter(message, details={"parameter": name}) from None
+
+
 def _column(source: ByLabel, labels: Sequence[int], name: str) -> list[Any]:
     """The value of each label.
 
-    Raises INVALID_CHUNK for one that is not there.
+    Raises INVALID_CHUNK for one that is not there, INVALID_PARAMETER for what has none.
     """
     if callable(source):
         return [source(label) for label in labels]
+    if not hasattr(source, "__len__") or not hasattr(source, "__getitem__"):
+        message = (
+            f"{name} is {shown(source)}; give a list in the order in which the vectors were "
+            "added, a mapping by label, or a function of the label"
+        )
+        raise InvalidParameter(message, details={"parameter": name, "value": source})
     missing = [
         label
         for label in labels

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from packer.records import Chunk
 
-from .rows import as_rows, chunks_of_rows
+from .rows import as_rows, chunks_of_rows, require_each
 from .scores import Metric, checked_metric
 
 __all__ = ["from_lancedb"]
@@ -33,7 +33,7 @@ def from_lancedb(
     ids by their place, without `embedding` no vector.  All other columns become metadata.
 
     Raises INVALID_PARAMETER for another metric where that shows, or for a column that is not there;
-    MISSING_EMBEDDINGS for an embedding column that is not.
+    MISSING_EMBEDDINGS for an embedding column that is not, or that is null in a row.
 
     >>> rows = [{"key": 1, "text": "Returns take 30 days.", "_distance": 0.25, "year": 2024}]
     >>> chunk = from_lancedb(rows, metric="cosine_distance", id="key")[0]
@@ -43,7 +43,7 @@ def from_lancedb(
     checked_metric(metric)
     rows = as_rows(result, "LanceDB's answer")
     reranked = score != _RERANKED and any(_RERANKED in row for row in rows)
-    return chunks_of_rows(
+    chunks = chunks_of_rows(
         rows,
         text=text,
         id=id,
@@ -54,3 +54,10 @@ def from_lancedb(
         sorted_best_first=not reranked,
         mend="pass score=, the column that the search sorted by",
     )
+    if embedding is not None:
+        require_each(
+            [chunk.embedding for chunk in chunks],
+            [chunk.id for chunk in chunks],
+            f"fill the column {embedding!r}, or leave embedding= out",
+        )
+    return chunks

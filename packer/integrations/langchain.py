@@ -39,6 +39,7 @@ from packer.template import Template
 from packer.tokens import CountTokens, approximate
 
 from .natives import note, pack_natives, policy_of, summary
+from .rows import listed
 from .scores import RANK, Kind, checked_kind, scores
 from .vectors import Embed, Vectors, as_many, awaited, called
 
@@ -250,7 +251,7 @@ class PackDocuments(
         if self.score_key is None:
             fault = "has no score, and no score_key says where in its metadata one is"
         else:
-            has = shown(sorted(document.metadata))
+            has = shown(listed(document.metadata))
             fault = f"has no metadata[{self.score_key!r}] (it has {has})"
         where = f"document {at}" if document.id is None else f"document {at} ({document.id!r})"
         text = (
@@ -287,8 +288,8 @@ def _request(given: Any) -> tuple[Sequence[Scored], str | None]:
     query = None
     if isinstance(given, Mapping):
         if "documents" not in given:
-            text = f'the input has the keys {shown(sorted(given))}; give {{"documents": ..., "query": ...}}'
-            raise InvalidChunk(text, details={"keys": sorted(given)})
+            text = f'the input has the keys {shown(listed(given))}; give {{"documents": ..., "query": ...}}'
+            raise InvalidChunk(text, details={"keys": listed(given)})
         given, query = given["documents"], given.get("query")
     if isinstance(given, str | Document) or not isinstance(given, Iterable):
         text = (

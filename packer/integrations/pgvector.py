@@ -1,12 +1,12 @@
 """pgvector: the rows of a SELECT, as chunks.  Needs no package: any driver's rows will do."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from packer.errors import InvalidChunk
+from packer.errors import InvalidChunk, shown
 from packer.records import Chunk
 
-from .rows import as_rows, chunks_of_rows
+from .rows import as_rows, chunks_of_rows, refuse_twice
 from .scores import Metric, checked_metric
 
 __all__ = ["from_pgvector_rows"]
@@ -37,7 +37,7 @@ def from_pgvector_rows(
     SQL rows need no order, so a metric read the wrong way round shows only in values that it
     cannot have: check the sign.
 
-    Raises INVALID_PARAMETER, naming the argument, for a column that is not there;
+    Raises INVALID_PARAMETER, naming the argument, for a column that is not there or stands twice;
     MISSING_EMBEDDINGS for an embedding column that is not.
 
     >>> row = (7, "Returns take 30 days.", "faq", 0.25)
@@ -49,6 +49,10 @@ def from_pgvector_rows(
     """
     checked_metric(metric)
     if columns is not None:
+        refuse_twice(list(columns), "columns")
+        if not isinstance(rows, Iterable):
+            message = f"rows is {shown(rows)}; give the rows of the query"
+            raise InvalidChunk(message, details={"parameter": "rows", "value": rows})
         rows = [_named(row, at, columns) for at, row in enumerate(rows)]
     return chunks_of_rows(
         as_rows(rows, "the query's answer"),
@@ -63,6 +67,9 @@ def from_pgvector_rows(
 
 
 def _named(row: Any, at: int, columns: Sequence[str]) -> dict[str, Any]:
+    if not isinstance(row, Iterable) or isinstance(row, str | bytes):
+        message = f"row {at} is {shown(row)}; give tuples of the columns' values"
+        raise InvalidChunk(message, details={"parameter": "rows", "position": at})
     values = tuple(row)
     if len(values) != len(columns):
         message = f"row {at} has {len(values)} values for {len(columns)} names; pass columns="

@@ -1,7 +1,7 @@
 """One row of a store's answer as a chunk: its id, text, metadata and vector, whatever holds them."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
@@ -10,7 +10,17 @@ from packer.records import Chunk
 
 from .scores import Metric, refuse_ascending, scores
 
-__all__ = ["as_rows", "chunks_of", "chunks_of_rows", "identifier", "one_query", "require"]
+__all__ = [
+    "as_rows",
+    "chunks_of",
+    "chunks_of_rows",
+    "identifier",
+    "listed",
+    "one_query",
+    "refuse_twice",
+    "require",
+    "require_each",
+]
 
 _MADE_BY: Final = ("to_pylist", "to_list", "to_dicts", "mappings")
 """How Arrow tables, query builders, polars frames and SQLAlchemy results give their rows."""
@@ -32,7 +42,17 @@ def chunks_of(
     A missing text becomes "", which `pack` sets aside as `invalid` and reports.  `mend`: what to
     do where a row has no number; `sorted_best_first`: whether the store promises it, so that an
     order the other way round shows a wrong metric.
+
+    Raises INVALID_CHUNK for columns of several lengths.
     """
+    columns = {"ids": ids, "texts": texts, "scores": values, "metadata": metadata}
+    lengths = {name: len(column) for name, column in columns.items()}
+    if vectors is not None:
+        lengths["embeddings"] = len(vectors)
+    if len(set(lengths.values())) > 1:
+        has = ", ".join(f"{count} {name}" for name, count in lengths.items())
+        message = f"the answer has {has}; give one of each for every row, as the store returned it"
+        raise InvalidChunk(message, details={"lengths": lengths})
     found = scores(values, ids, metric, mend=mend)
     if sorted_best_first:
         refuse_ascending(found, metric)
@@ -70,7 +90,7 @@ def chunks_of_rows(
         for parameter, column in named.items():
             if column not in row:
                 message = (
-                    f"row {at} has no column {column!r} (it has {shown(sorted(row), 120)}); "
+                    f"row {at} has no column {column!r} (it has {shown(listed(row), 120)}); "
                     f"pass {parameter}=, the name of the column, or select it"
                 )
                 raise InvalidParameter(message, details={"parameter": parameter, "value": column})
@@ -112,11 +132,47 @@ def _vector(value: Any) -> Any:
     return to_numpy() if callable(to_numpy) else value
 
 
+def listed(names: Iterable[Any]) -> list[str]:
+    """Keys as an error names them, in order: those of a store need not all be text.
+
+    >>> listed(["b", 1, "a"])
+    ['1', 'a', 'b']
+    """
+    return sorted(map(str, names))
+
+
 def require(*, there: bool, mend: str, count: int) -> None:
     """Raise MISSING_EMBEDDINGS where the answer has none though they were asked for."""
     if not there and count:
         message = f"the answer has no embeddings; {mend}"
         raise MissingEmbeddings(message, details={"parameter": "embeddings", "mend": mend})
+
+
+def require_each(vectors: Sequence[Any], ids: Sequence[str | None], mend: str) -> None:
+    """Raise MISSING_EMBEDDINGS, naming the rows, where some have none though all were asked for."""
+    bare = [
+        at
+        for at, vector in enumerate(vectors)
+        if vector is None or (isinstance(vector, Sized) and not len(vector))
+    ]
+    if not bare:
+        return
+    names = shown([at if ids[at] is None else ids[at] for at in bare])
+    message = f"{len(bare)} of {len(vectors)} rows have no embedding: {names}; {mend}"
+    raise MissingEmbeddings(
+        message, details={"parameter": "embeddings", "mend": mend, "positions": tuple(bare)}
+    )
+
+
+def refuse_twice(names: Sequence[Any], parameter: str) -> None:
+    """Raise INVALID_PARAMETER for a column that is named twice: a row can give only one of them."""
+    twice = sorted({str(name) for name in names if names.count(name) > 1})
+    if twice:
+        message = (
+            f"{parameter} names {shown(twice)} more than once; "
+            "give each column a name of its own (SELECT ... AS ...)"
+        )
+        raise InvalidParameter(message, details={"parameter": parameter, "columns": twice})
 
 
 def one_query(count: int, query: int | None, what: str) -> int:
@@ -128,6 +184,9 @@ def one_query(count: int, query: int | None, what: str) -> int:
         return 0
     if isinstance(query, int) and not isinstance(query, bool) and 0 <= query < count:
         return query
+    if not count:
+        message = f"{what} answers no query; give an answer of at least one"
+        raise InvalidParameter(message, details={"parameter": "query", "queries": 0})
     said = "query is not given" if query is None else f"query is {shown(query)}"
     message = (
         f"{what} answers {count} queries, and {said}; pass query=, an int from 0 to {count - 1}"
@@ -138,7 +197,8 @@ def one_query(count: int, query: int | None, what: str) -> int:
 def as_rows(rows: Any, store: str) -> list[Mapping[str, Any]]:
     """Rows as mappings: a list of them, an Arrow table, a data frame, a query, a driver's rows.
 
-    Raises INVALID_CHUNK, with the place, for a row without names.
+    Raises INVALID_CHUNK, with the place, for a row without names, INVALID_PARAMETER for a name
+    that stands twice.
     """
     for name in _MADE_BY:
         make: Callable[[], Any] | None = getattr(rows, name, None)
@@ -148,6 +208,9 @@ def as_rows(rows: Any, store: str) -> list[Mapping[str, Any]]:
     else:
         if callable(frame := getattr(rows, "to_dict", None)):  # pandas
             rows = frame("records")
+    if not isinstance(rows, Iterable):
+        message = f"{store} is {shown(rows)}; give its rows"
+        raise InvalidChunk(message, details={"value": rows})
     return [_named(row, at, store) for at, row in enumerate(rows)]
 
 
@@ -159,6 +222,7 @@ def _named(row: Any, at: int, store: str) -> Mapping[str, Any]:
     if callable(as_dict := getattr(row, "_asdict", None)):
         return dict(as_dict())
     if callable(getattr(row, "keys", None)):  # asyncpg, sqlite3
+        refuse_twice(list(row.keys()), store)
         return dict(row)
     message = (
         f"row {at} of {store} is {shown(row)}, a row without column names; give mappings or "

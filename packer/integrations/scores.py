@@ -56,7 +56,7 @@ _FARTHEST: Final = 2.0
 def checked_metric(metric: object) -> Metric:
     """The metric, or INVALID_PARAMETER that names them all."""
     for known in METRICS:
-        if metric == known:
+        if isinstance(metric, str) and metric == known:
             return known
     message = (
         f"metric is {shown(metric)}; say what kind of number the store gives, "
@@ -67,7 +67,7 @@ def checked_metric(metric: object) -> Metric:
 
 def checked_kind(metric: object) -> Kind:
     """The metric, or "rank", or INVALID_PARAMETER that names them all."""
-    if metric == RANK:
+    if isinstance(metric, str) and metric == RANK:
         return "rank"
     try:
         return checked_metric(metric)

@@ -14,7 +14,7 @@ from packer.records import Chunk, Packed
 from packer.selection import Selection
 from strategies import cap, greedy, pin
 
-from .calls import OVERHEADS, Request, budgets_for, options_for
+from .calls import OVERHEADS, Request, budgets_for, costs_of, options_for
 from .chunk_lists import PROFILES, Profile, chunks
 from .material import NOW, QUERY
 from .pasting import chunks_source
@@ -141,6 +141,7 @@ def cases(
 ) -> Case:
     """Cases of stages over these chunks, those of the profile when left out."""
     stage = draw(stages)
+    own = chunk_lists is None
     if chunk_lists is None:
         one = profile if profile != "mixed" else draw(st.sampled_from(PROFILES))
         named = draw(st.sampled_from((True, True, True, False)))
@@ -152,17 +153,30 @@ def cases(
         for at, chunk in enumerate(given)
     ]
     rules: list[Constraint] = [_PIN] if pins else []
-    if draw(st.booleans()):
-        rules.append(cap(draw(st.integers(1, 2)), by="source"))
     overhead = draw(OVERHEADS)
+    budget = draw(budgets_for(given, overhead))
+    if len(pins) > 0 and draw(st.booleans()):  # room for them alone, which others would take
+        pinned = [chunk for chunk in given if PINNED in chunk.metadata]
+        budget = max(sum(costs_of(pinned, overhead)) + draw(st.sampled_from((0, 1))), 1)
+    if draw(st.sampled_from((False, True, True))):
+        most = draw(st.integers(1, 2))
+        rules.append(cap(most, by="source"))
+        if own and draw(st.sampled_from((False, True, True))):
+            # room for all, which are of one source; all, so that twins stay twins
+            given = [_of_one_source(chunk) for chunk in given]
+            budget = max(sum(costs_of(given, overhead)) + draw(st.sampled_from((0, 1, -1))), 1)
     return Case(
         stage=stage,
         chunks=given,
-        budget=draw(budgets_for(given, overhead)),
+        budget=budget,
         overhead=overhead,
         rules=rules,
         places=_places(draw, len(given)) if steps_of(stage)[0].takes is Selection else (),
     )
+
+
+def _of_one_source(chunk: Chunk) -> Chunk:
+    return attrs.evolve(chunk, metadata={**chunk.metadata, "source": "kb"})
 
 
 @functools.cache

@@ -24,7 +24,13 @@ from .material import (
 __all__ = ["PROFILES", "Profile", "chunks"]
 
 Profile: TypeAlias = Literal[
-    "ordinary", "near-tie", "near-duplicate", "adversarial-length", "hostile-metadata", "mixed"
+    "ordinary",
+    "near-tie",
+    "near-duplicate",
+    "adversarial-length",
+    "hostile-metadata",
+    "overlapping",
+    "mixed",
 ]
 """Which chunks; "mixed" has lists of every profile."""
 
@@ -52,7 +58,8 @@ def chunks(
     `profile`: "near-tie" has scores that are equal or differ in their last bits, and chunks that
     differ in their id alone; "near-duplicate" texts and embeddings that hardly differ;
     "adversarial-length" chunks of no tokens and of more than any budget, texts of one and of
-    thousands of characters; "hostile-metadata" values of every type under any key.
+    thousands of characters; "hostile-metadata" values of every type under any key; "overlapping"
+    windows of one text, mostly with something in common, that say so by `source`, `start` and `end`.
     `scores`: a strategy for them (finite floats).  `distinct_scores`: no two are equal.
     `embedded`: all have an embedding of 3 numbers (True), none has (False), or some (None).
     `named`: the ids are c0, c1, ...; otherwise ids may be missing, repeated or of the form of a
@@ -92,6 +99,9 @@ def chunks(
     if max_size > SHORT:  # lists of free size are mostly short
         half = max(min_size, max_size // 2)
         found |= st.lists(chunk, min_size=half, max_size=max_size, unique_by=unique)
+    if profile == "ordinary":
+        windows = _chunk("overlapping", scores, embedded, named=named)
+        found |= st.lists(windows, min_size=min_size, max_size=max_size, unique_by=unique)
     if profile == "near-tie" and not distinct_scores:
         found = st.tuples(found, st.lists(st.integers(0, max_size), max_size=3)).map(
             lambda drawn: _with_twins(*drawn, most=max_size)
@@ -123,6 +133,8 @@ def _chunk(
         words = st.builds(str.__mul__, words, st.sampled_from((1, 1, 400)))
     elif profile == "hostile-metadata":
         metadata = HOSTILE
+    elif profile == "overlapping":
+        tokens = st.none() | st.none() | st.integers(1, 30)
     embeddings = vectors if embedded else st.none()
     if embedded is None:
         embeddings = st.none() | vectors | st.just([])
@@ -135,6 +147,8 @@ def _chunk(
         embedding=embeddings,
         metadata=metadata,
     )
+    if profile == "overlapping":
+        return st.builds(_window, found, st.integers(0, len(BOOK) - 1), st.integers(8, 40))
     if profile != "ordinary":
         return found
     return st.builds(_placed, found, st.sampled_from((True, True, False)))
@@ -148,6 +162,14 @@ def _placed(chunk: Chunk, cut: bool) -> Chunk:  # a draw
     return chunk
 
 
+def _window(chunk: Chunk, start: int, length: int) -> Chunk:
+    """The chunk as a window of the book."""
+    start = min(start, len(BOOK) - length)
+    span = {"source": "book", "start": start, "end": start + length}
+    metadata = {**chunk.metadata, **span}
+    return attrs.evolve(chunk, content=BOOK[start : start + length], metadata=metadata)
+
+
 def _has_ink(text: str) -> bool:
     return not text.isspace()
 
@@ -158,5 +180,5 @@ def _numbered(chunks: list[Chunk]) -> list[Chunk]:
 
 def _with_twins(chunks: list[Chunk], places: list[int], *, most: int) -> list[Chunk]:
     """The chunks, and some of them once more at the end."""
-    twins = [chunks[place] for place in places if place < len(chunks)]
+    twins = [chunks[place % len(chunks)] for place in places if chunks]
     return [*chunks, *twins[: most - len(chunks)]]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from packer import Packed, PackError, Template, pack
 from packer.algebra import Policy
 from packer.testing.material import FAMILIES
+from strategies import parse
 from tests.generators import BUDGETS, CLOSE, EMBEDDINGS, NOW, OVERHEADS, SCORES, TEXTS, policies
 
 SAYABLE: Final = tuple(text for text in TEXTS if text.isprintable() or "\n" in text)
@@ -56,7 +57,9 @@ def candidates(fields: Sequence[str], *, odd: bool, most: int) -> st.SearchStrat
         tokens |= st.sampled_from((-1, 2**43 + 1))
     vectors: st.SearchStrategy[Any] = EMBEDDINGS.map(list)
     if odd:
-        vectors |= st.sampled_from((None, [], [1.0], [math.nan, 0.0, 0.0], [None, 1.0, 2.0]))
+        vectors |= st.sampled_from(
+            (None, [], [1.0], [1.0] * 5, [math.nan, 0.0, 0.0], [None, 1.0, 2.0])
+        )
     ids = st.sampled_from(("a", "b", None, "chunk-1")) if odd else st.uuids().map(str)
     kinds: dict[str, st.SearchStrategy[Any]] = {
         "id": ids,
@@ -99,14 +102,14 @@ def jobs(draw: st.DrawFn, policy: st.SearchStrategy[Policy] | None = None, *, mo
     fields = ["content", "score"]
     fields += [name for name in ("id", "tokens", "embedding") if draw(st.booleans())]
     keys = draw(st.lists(st.sampled_from(list(METADATA)), unique=True))
-    lists = draw(
-        st.lists(
-            st.none() | candidates([*fields, *keys], odd=odd, most=most), min_size=1, max_size=4
-        )
-    )
+    rows = candidates([*fields, *keys], odd=False, most=most)
+    if odd:
+        rows |= candidates([*fields, *keys], odd=True, most=most)
+    lists = draw(st.lists(st.none() | rows, min_size=1, max_size=4))
     queries = draw(
         st.lists(st.sampled_from(("refund", "", None)), min_size=len(lists), max_size=len(lists))
     )
+    lists = [_vectors_of_a_kind(draw, found, fields) for found in lists]
     limits = st.sampled_from((1, 10, 40, None, 0, -3)) if odd else st.sampled_from((1, 10, 40))
     budgets = draw(st.lists(limits, min_size=len(lists), max_size=len(lists)))
     batch = pa.table(
@@ -133,6 +136,78 @@ def jobs(draw: st.DrawFn, policy: st.SearchStrategy[Policy] | None = None, *, mo
     if which != "budget":
         options["budget_column"] = "window"
     return Job(batch, draw(policies() if policy is None else policy), options)
+
+
+def _vectors_of_a_kind(draw: st.DrawFn, found: Any, fields: Sequence[str]) -> Any:
+    """The list with the embeddings it has, with none, or with shorter ones."""
+    if found is None or "embedding" not in fields:
+        return found
+    kind = draw(st.sampled_from(("as drawn", "as drawn", "none", "short")))
+    if kind == "as drawn":
+        return found
+    return [
+        None
+        if one is None
+        else {**one, "embedding": _short(one["embedding"]) if kind == "short" else None}
+        for one in found
+    ]
+
+
+def _short(vector: list[float | None] | None) -> list[float | None] | None:
+    """Two of the numbers; not all zeros where the whole was not."""
+    return vector and sorted(vector[:3], key=lambda number: not number)[:2]
+
+
+UNLIKE: Final = (
+    "threshold(0.5) | mmr(0.3)",
+    "threshold(0.5) | dedup(0.9) | greedy",
+    "max_candidates(2) | dedup(0.9) | mmr(0.5)",
+    "dedup(0.9) | knapsack",
+)
+
+
+OTHERS: Final = st.lists(st.sampled_from(((2,), (3,), (), (1, 2))), max_size=1)
+"""Lengths of the embeddings of a row's candidates, the last one of all further ones."""
+
+
+@st.composite
+def unlike(draw: st.DrawFn) -> Job:
+    """Few candidates of few directions behind a filter.
+
+    Rows are with or without embeddings, of one dimension or another, or refused for having several.
+    """
+    lists = draw(st.permutations([(2,), draw(st.sampled_from(((), (1, 4)))), *draw(OTHERS)]))
+    rows = [
+        [_pointed(draw, at, row) for at in range(draw(st.integers(2, 6 if row == (2,) else 3)))]
+        for row in lists
+    ]
+    options = {
+        "budget": draw(st.integers(1, 4)),
+        "overhead": 0,
+        "query_column": None,
+        "on_invalid": "raise",
+        "template": None,
+        "now": NOW,
+    }
+    kind = pa.list_(pa.struct({name: TYPES[name] for name in _POINTED}))
+    return Job(
+        pa.table({"window": pa.nulls(len(rows), pa.int64()), "candidates": pa.array(rows, kind)}),
+        parse(draw(st.sampled_from(UNLIKE))),
+        options,
+    )
+
+
+_POINTED: Final = ("id", "content", "score", "tokens", "embedding")
+
+
+def _pointed(draw: st.DrawFn, at: int, dimensions: Sequence[int]) -> dict[str, Any]:
+    vector = None
+    if dimensions:
+        size = dimensions[min(at, len(dimensions) - 1)]
+        vector = [0.0] * size
+        vector[draw(st.integers(0, size - 1))] = 1.0
+    score = draw(st.sampled_from((0.1, 0.1, 0.8, 0.9)))
+    return dict(zip(_POINTED, (f"c{at}", f"text {at}", score, 1, vector), strict=True))
 
 
 def column(draw: st.DrawFn, lists: list[Any], fields: Sequence[str], keys: Sequence[str]) -> Any:

@@ -1,4 +1,5 @@
 import os
+import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -101,7 +102,10 @@ def test_quiet_writes_no_summary(source: Path, target: Path) -> None:
 def test_a_failing_row_can_stop_the_job_and_leaves_no_file(source: Path, target: Path) -> None:
     found = run(source, target, "-p", POLICY, "-b", 50, "--on-error", "raise", "--rows", 2)
     assert found.exit_code == 2
-    assert f"{source}, row 3: 1 chunk is invalid: 'd' at 0" in " ".join(found.stderr.split("\n"))
+    told = " ".join(found.stderr.split())
+    assert f"{source}, row 3: 1 chunk is invalid: 'd' at 0" in told
+    assert "--on-invalid exclude" in told
+    assert "on_invalid" not in told
     assert [path.name for path in target.parent.iterdir()] == ["in.parquet"]
 
 
@@ -146,6 +150,53 @@ def test_the_input_is_not_overwritten(source: Path) -> None:
     found = run(source, source, "-p", POLICY, "-b", 9)
     assert found.exit_code == 2
     assert "is the input itself" in found.stderr
+
+
+def test_a_link_stays_one_and_its_file_is_written(source: Path, target: Path) -> None:
+    real = target.parent / "real.parquet"
+    for before in (None, "old"):
+        if before is not None:
+            real.write_text(before, encoding="utf-8")
+        target.unlink(missing_ok=True)
+        target.symlink_to(real.name)
+        assert run(source, target, "-p", POLICY, "-b", 9).exit_code == 0
+        assert target.is_symlink()
+        assert pq.read_table(real).num_rows == 4
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_what_is_no_regular_file_is_not_replaced(source: Path, target: Path) -> None:
+    os.mkfifo(target)
+    link = target.parent / "link.parquet"
+    link.symlink_to(target.name)
+    for path in (target, link):
+        found = run(source, path, "-p", POLICY, "-b", 9)
+        assert found.exit_code == 2
+        assert "is no regular file" in " ".join(found.stderr.split())
+        assert target.is_fifo()
+
+
+def test_a_folder_is_neither_read_nor_written(
+    source: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(source.parent)
+    for arguments in ((source, "."), (source, source.parent), (".", target)):
+        found = run(*arguments, "-p", POLICY, "-b", 9)
+        assert found.exit_code == 2
+        assert "is a folder; name a file in it" in " ".join(found.stderr.split())
+    assert [path.name for path in source.parent.iterdir()] == ["in.parquet"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGTERM ends a process at once elsewhere")
+def test_being_told_to_end_leaves_no_part_behind(source: Path, target: Path) -> None:
+    def end(*_: object, **__: object) -> None:
+        assert [path.suffix for path in target.parent.glob(".*")] == [".part"]
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    with mock.patch("packer.command_line.batch._add", side_effect=end):
+        assert run(source, target, "-p", POLICY, "-b", 9).exit_code == 128 + signal.SIGTERM
+    assert [path.name for path in target.parent.iterdir()] == ["in.parquet"]
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
 def test_a_folder_that_is_not_there_cannot_be_written_to(source: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from packer.arrow import output_schema, pack_batch
 from packer.arrow.rows import Source
 from packer.arrow.together import program
 from strategies import parse
-from tests.arrow.batches import Job, as_rows, jobs, row_by_row
+from tests.arrow.batches import Job, as_rows, jobs, row_by_row, unlike
 from tests.generators import NOW, policies
 
 
@@ -167,6 +167,12 @@ def test_ordinary_rows_run_on_all_rows_at_once_and_as_by_pack(text: str, *, embe
     codes = {one["code"] for row in wanted if row is not None for one in row["warnings"]}
     assert ("squeezed-scores" in codes) == ("density" in text or "knapsack" in text)
     assert ("unscaled-scores" in codes) == ("mmr" in text)
+
+
+@given(unlike())
+def test_rows_of_unlike_embeddings_are_packed_as_each_by_itself(job: Job) -> None:
+    assert program(job.policy) is not None
+    compare(job)
 
 
 def one(name: str, score: float, embedding: list[float] | None) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 import asyncio
 import pickle
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -381,6 +381,8 @@ def test_a_score_key_that_is_not_there() -> None:
     packing = PackDocuments(greedy, budget=50, metric="similarity", score_key="relevance_score")
     with pytest.raises(PackError, match=r"no metadata\['relevance_score'\] \(it has \['score'\]\)"):
         packing.invoke([Document("x", metadata={"score": 1.0})])
+    with pytest.raises(PackError, match=r"\(it has \['1', 'score'\]\)"):
+        packing.invoke([Document("x", metadata={"score": 1.0, cast("Any", 1): 2})])
 
 
 @pytest.mark.parametrize(
