@@ -223,7 +223,9 @@ class PackNodes(BaseNodePostprocessor):
     ) -> BaseNode:
         copy = node.model_copy()
         if chunk.original_tokens is not None:
-            copy.set_content(chunk.content)
+            whole = node.get_content(MetadataMode.NONE)  # the blanks around it were counted
+            lead, _, trail = whole.partition(whole.strip())
+            copy.set_content(f"{lead}{chunk.content}{trail}")
         if self.report_key is None:
             return copy
         tokens = count(copy.get_content(MetadataMode.LLM))

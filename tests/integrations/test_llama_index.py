@@ -188,6 +188,20 @@ def test_what_llama_index_writes_is_what_was_counted_and_fits(
     assert len(found) + len(seen[0].report.excluded) == len(nodes)
 
 
+@pytest.mark.parametrize(
+    "template", ["{metadata_str}\n{content}", "{content}{metadata_str}", "{content}"]
+)
+def test_blanks_around_a_shortened_text_stay_and_are_counted(template: str) -> None:
+    text = " \n One sentence. Another sentence that is long. \n "
+    whole = node(text, metadata={"file": "f"}, text_template=template)
+    seen: list[Any] = []
+    packing = PackNodes(trim(1) | greedy, budget=30, count_tokens=len, on_packed=seen.append)
+    found = packing.postprocess_nodes([whole])
+    assert found[0].node.text == " \n One sentence. \n "
+    assert seen[0].text() == written(found)
+    assert seen[0].report.rendered_tokens == len(written(found))
+
+
 def test_a_shortened_node_is_a_copy() -> None:
     whole = node("One sentence. Another sentence that is long.", metadata={"file": "f"})
     (cut,) = PackNodes(trim(1) | greedy, budget=25, count_tokens=len).postprocess_nodes([whole])
