@@ -540,3 +540,23 @@ def test_the_budget_is_named_only_where_another_would_do() -> None:
         "no selection within 15 tokens satisfies quota(min=16); raise the budget, or loosen one"
     )
     pack(chunks, cap(2) | quota(min=16) | greedy, budget=40)
+
+
+@pytest.mark.parametrize(
+    ("call", "limit"),
+    [
+        (lambda: cap(2**63), r"n is 9223372036854775808; give an int of .* \(below 2\*\*63\)"),
+        (lambda: quota(max=2**70), r"an int of 0 or more \(below 2\*\*63\), or None"),
+        (
+            lambda: pack([Chunk("a", 1.0)], greedy, budget=5, overhead=2**62),
+            r"an int of 0 or more \(at most 2\*\*43\), in tokens per chunk",
+        ),
+        (
+            lambda: pack([Chunk("a", 1.0)], greedy, budget=5, count_tokens=lambda _: 2**44),
+            r"an int of 0 or more \(at most 2\*\*43\)",
+        ),
+    ],
+)
+def test_a_number_above_a_limit_is_told_the_limit(call: Any, limit: str) -> None:
+    with pytest.raises(PackError, match=limit):
+        call()
