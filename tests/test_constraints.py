@@ -560,3 +560,12 @@ def test_the_budget_is_named_only_where_another_would_do() -> None:
 def test_a_number_above_a_limit_is_told_the_limit(call: Any, limit: str) -> None:
     with pytest.raises(PackError, match=limit):
         call()
+
+
+def test_a_list_under_the_key_changes_nothing_for_the_others() -> None:
+    tags: list[Any] = [1, 1.0, True, "[2]", [2], np.array([2]), ([2], 3), ([2], 3), None, None]
+    chunks = [chunk(f"c{at}", 1.0 - at / 100, 1, source=tag) for at, tag in enumerate(tags)]
+    packed = pack(chunks, cap(1) | greedy, budget=100)
+    assert ids(packed) == ["c0", "c3", "c4", "c6", "c8", "c9"]
+    assert packed.why("c5") == ("c5 is out, quota, by cap(1): source '[2]' has all of its 1 chunks")
+    assert ids(pack(chunks[:4], cap(1) | greedy, budget=100)) == ["c0", "c3"]
