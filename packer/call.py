@@ -77,7 +77,10 @@ def checked_call(
     """
     limit = available(budget)
     if not is_int(overhead) or not 0 <= overhead <= MOST_TOKENS:
-        message = f"overhead is {shown(overhead)}; give an int of 0 or more, in tokens per chunk"
+        message = (
+            f"overhead is {shown(overhead)}; give an int of 0 or more (at most 2**43), in tokens "
+            "per chunk"
+        )
         raise InvalidParameter(message, details={"overhead": overhead})
     if not callable(count_tokens):
         message = f"count_tokens is {shown(count_tokens)}; give a function from text to an int"

@@ -156,9 +156,11 @@ def count(*, default: Any = attrs.NOTHING, kw_only: bool = False, optional: bool
         return int(value) if is_int(value) and 0 <= value <= MOST else None
 
     if optional:
-        wanted = "an int of 0 or more, or None"
+        wanted = "an int of 0 or more (below 2**63), or None"
         return _field(check, wanted, ("amount",), default=None, kw_only=kw_only, optional=True)
-    return _field(check, "an int of 0 or more", ("count",), default=default, kw_only=kw_only)
+    return _field(
+        check, "an int of 0 or more (below 2**63)", ("count",), default=default, kw_only=kw_only
+    )
 
 
 def choice(options: Sequence[str], *, default: Any, kw_only: bool = False) -> Any:

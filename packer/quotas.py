@@ -34,13 +34,30 @@ def keys_of(pool: Pool, by: str) -> Keys:
 def _keys(column: Sequence[object]) -> Keys:
     try:
         numbered = dict.fromkeys(column)
-    except TypeError:  # a list, say: by its text
-        return _keys([None if value is None else repr(value) for value in column])
+    except TypeError:  # a list, say
+        column = [_hashable(value) for value in column]
+        numbered = dict.fromkeys(column)
     numbered.pop(None, None)
-    values = tuple(numbered)
-    place: dict[object, int] = dict(zip(values, range(len(values)), strict=True))
+    place: dict[object, int] = dict(zip(numbered, range(len(numbered)), strict=True))
     place[None] = -1
+    values = tuple(one.text if isinstance(one, _Written) else one for one in numbered)
     return Keys(sealed(np.array(list(map(place.__getitem__, column)), np.int64)), values)
+
+
+@final
+@attrs.frozen
+class _Written:
+    """A value that has no hash, by its text; never equal to a text that is a value."""
+
+    text: str
+
+
+def _hashable(value: object) -> object:
+    try:
+        hash(value)
+    except TypeError:
+        return _Written(repr(value.tolist() if isinstance(value, np.ndarray) else value))
+    return value
 
 
 def _taken(keys: Keys, rows: Ints) -> Keys:

@@ -181,7 +181,7 @@ def count(count_tokens: CountTokens, text: str, what: str, id_: str | None = Non
         return int(number)
     message = (
         f"the token counter {counter_name(count_tokens)} gave {shown(number)} for {what}; "
-        "it must return an int of 0 or more"
+        "it must return an int of 0 or more (at most 2**43)"
         + (", and it must not be async" if is_awaitable(number) else "")
     )
     raise InvalidCounter(message, details={"id": id_, "value": number})

@@ -810,7 +810,9 @@ def test_an_async_token_counter_is_refused_and_leaves_no_coroutine(case: str) ->
 
     error = refused([Chunk("text", 0.5, id="a")], count_tokens=count)
     assert error.code == "INVALID_COUNTER"
-    assert error.message.endswith("it must return an int of 0 or more, and it must not be async")
+    assert error.message.endswith(
+        "it must return an int of 0 or more (at most 2**43), and it must not be async"
+    )
     assert error.details["id"] == "a"
 
 

@@ -540,3 +540,32 @@ def test_the_budget_is_named_only_where_another_would_do() -> None:
         "no selection within 15 tokens satisfies quota(min=16); raise the budget, or loosen one"
     )
     pack(chunks, cap(2) | quota(min=16) | greedy, budget=40)
+
+
+@pytest.mark.parametrize(
+    ("call", "limit"),
+    [
+        (lambda: cap(2**63), r"n is 9223372036854775808; give an int of .* \(below 2\*\*63\)"),
+        (lambda: quota(max=2**70), r"an int of 0 or more \(below 2\*\*63\), or None"),
+        (
+            lambda: pack([Chunk("a", 1.0)], greedy, budget=5, overhead=2**62),
+            r"an int of 0 or more \(at most 2\*\*43\), in tokens per chunk",
+        ),
+        (
+            lambda: pack([Chunk("a", 1.0)], greedy, budget=5, count_tokens=lambda _: 2**44),
+            r"an int of 0 or more \(at most 2\*\*43\)",
+        ),
+    ],
+)
+def test_a_number_above_a_limit_is_told_the_limit(call: Any, limit: str) -> None:
+    with pytest.raises(PackError, match=limit):
+        call()
+
+
+def test_a_list_under_the_key_changes_nothing_for_the_others() -> None:
+    tags: list[Any] = [1, 1.0, True, "[2]", [2], np.array([2]), ([2], 3), ([2], 3), None, None]
+    chunks = [chunk(f"c{at}", 1.0 - at / 100, 1, source=tag) for at, tag in enumerate(tags)]
+    packed = pack(chunks, cap(1) | greedy, budget=100)
+    assert ids(packed) == ["c0", "c3", "c4", "c6", "c8", "c9"]
+    assert packed.why("c5") == ("c5 is out, quota, by cap(1): source '[2]' has all of its 1 chunks")
+    assert ids(pack(chunks[:4], cap(1) | greedy, budget=100)) == ["c0", "c3"]

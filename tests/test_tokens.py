@@ -83,7 +83,7 @@ def test_any_other_count_is_an_error_that_names_the_chunk(number: Any) -> None:
     assert caught.value.details["id"] == "b"
     assert caught.value.details["value"] is number
     assert caught.value.message.endswith(
-        f"count gave {number!r} for chunk 'b'; it must return an int of 0 or more"
+        f"count gave {number!r} for chunk 'b'; it must return an int of 0 or more (at most 2**43)"
     )
 
 
