@@ -26,6 +26,7 @@ __all__ = [
     "Request",
     "budgets_for",
     "chunks_for",
+    "costs_of",
     "options_for",
     "pools",
     "requests",
@@ -68,16 +69,21 @@ class Request:
         )
 
 
+def costs_of(given: Sequence[Chunk], overhead: int) -> list[int]:
+    """What each of the chunks is charged, in tokens."""
+    return [
+        overhead + (approximate(chunk.content) if chunk.tokens is None else chunk.tokens)
+        for chunk in given
+    ]
+
+
 @st.composite
 def budgets_for(draw: st.DrawFn, given: Sequence[Chunk], overhead: int) -> int:
     """Budgets for these chunks: any, and what the best of them or one of them cost, give or take 1."""
     if not given or draw(st.booleans()):
         return draw(BUDGETS)
     ranked = sorted(given, key=lambda chunk: -chunk.score)
-    costs = [
-        overhead + (approximate(chunk.content) if chunk.tokens is None else chunk.tokens)
-        for chunk in ranked
-    ]
+    costs = costs_of(ranked, overhead)
     start = draw(st.integers(0, len(costs) - 1))
     end = draw(st.integers(start + 1, len(costs)))
     return max(1, sum(costs[start:end]) + draw(st.sampled_from((0, -1, 1))))

@@ -14,7 +14,7 @@ from packer.records import Chunk, Packed
 from packer.selection import Selection
 from strategies import cap, greedy, pin
 
-from .calls import OVERHEADS, Request, budgets_for, options_for
+from .calls import OVERHEADS, Request, budgets_for, costs_of, options_for
 from .chunk_lists import PROFILES, Profile, chunks
 from .material import NOW, QUERY
 from .pasting import chunks_source
@@ -25,6 +25,18 @@ T = TypeVar("T")
 
 PINNED: Final = "pinned"
 """The metadata key of the chunks that a case pins."""
+
+SHORT: Final = 8
+LONG: Final = 40
+"""The most chunks of most lists, and of some lists of twins.
+
+A sort that is not stable shows it on more than 16 (numpy's sorts fewer by insertion).
+"""
+
+_TWIN_SIZES: Final = st.sampled_from(((4, SHORT), (4, SHORT), (LONG // 2, LONG)))
+"""The least and the most chunks of a list of twins: fewer seldom are a group that a budget cuts."""
+
+_TRIED: Final = (*PROFILES, "twins", "twins")
 
 _PIN: Final = pin(field(PINNED) == True)  # noqa: E712  # a condition, no comparison
 
@@ -142,23 +154,29 @@ def cases(
     """Cases of stages over these chunks, those of the profile when left out."""
     stage = draw(stages)
     if chunk_lists is None:
-        one = profile if profile != "mixed" else draw(st.sampled_from(PROFILES))
+        one = profile if profile != "mixed" else draw(st.sampled_from(_TRIED))
         named = draw(st.sampled_from((True, True, True, False)))
-        chunk_lists = _lists(named=named, profile=one, **options_for(stage))
+        least, most = draw(_TWIN_SIZES) if one == "twins" else (0, SHORT)
+        chunk_lists = _lists(
+            named=named, profile=one, min_size=least, max_size=most, **options_for(stage)
+        )
     given = draw(chunk_lists)
-    pins = draw(st.lists(st.integers(0, 7), max_size=2, unique=True))
-    given = [
-        attrs.evolve(chunk, metadata={**chunk.metadata, PINNED: True}) if at in pins else chunk
-        for at, chunk in enumerate(given)
-    ]
-    rules: list[Constraint] = [_PIN] if pins else []
+    overhead = draw(OVERHEADS)
+    rules: list[Constraint] = []
+    pinned: list[Chunk] = []
+    if draw(st.booleans()) and given:
+        rules.append(_PIN)
+        given, pinned = _with_pins(given, draw(st.sampled_from((0, 0, 1, 2))))
     if draw(st.booleans()):
         rules.append(cap(draw(st.integers(1, 2)), by="source"))
-    overhead = draw(OVERHEADS)
+        given = [_sourced(chunk) for chunk in given]
+    budgets = budgets_for(given, overhead)
+    if pinned:  # what they cost, so that there is room for them and for little beside
+        budgets |= st.just(max(1, sum(costs_of(pinned, overhead))))
     return Case(
         stage=stage,
         chunks=given,
-        budget=draw(budgets_for(given, overhead)),
+        budget=draw(budgets),
         overhead=overhead,
         rules=rules,
         places=_places(draw, len(given)) if steps_of(stage)[0].takes is Selection else (),
@@ -166,9 +184,32 @@ def cases(
 
 
 @functools.cache
-def _lists(*, named: bool, profile: Profile, **options: Any) -> st.SearchStrategy[list[Chunk]]:
-    """Short lists; a strategy is slow to make, so each is made once."""
-    return chunks(profile, max_size=8, named=named, **options)
+def _lists(**options: Any) -> st.SearchStrategy[list[Chunk]]:
+    """The lists of these options; a strategy is slow to make, so each is made once."""
+    return chunks(**options)
+
+
+def _with_pins(given: Sequence[Chunk], rank: int) -> tuple[list[Chunk], list[Chunk]]:
+    """The chunks with the `rank`-worst of them pinned, and what is pinned.
+
+    A bad one, since a stage that ignores the pin would mostly pack a good one anyway.  Its twins
+    are pinned with it, or they would be twins no more.
+    """
+    worst = sorted(given, key=lambda chunk: chunk.score)[min(rank, len(given) - 1)]
+    found = [
+        attrs.evolve(chunk, metadata={**chunk.metadata, PINNED: True})
+        if (chunk.content, chunk.score) == (worst.content, worst.score)
+        else chunk
+        for chunk in given
+    ]
+    return found, [chunk for chunk in found if PINNED in chunk.metadata]
+
+
+def _sourced(chunk: Chunk) -> Chunk:
+    """The chunk, of the source "kb" if it has none: a quota of a source bites where many share it."""
+    if chunk.metadata.get("source") is not None:
+        return chunk
+    return attrs.evolve(chunk, metadata={**chunk.metadata, "source": "kb"})
 
 
 def _places(draw: st.DrawFn, size: int) -> list[int]:
