@@ -34,7 +34,7 @@ class FrontierPoint:
     """What is packed within one budget.
 
     `value`: the sum of the scores, as they came in, of the `chunks` (ids in output order; `tokens`
-    are those of each).  `entered` and `left`: the ids that the point before lacks, and those that
+    is what each was charged, without overhead).  `entered` and `left`: the ids that the point before lacks, and those that
     it has and this one lacks.  `refused`: what the policy says where it cannot pack at all, say
     because of a pin that does not fit; the point is empty then.
     """
@@ -144,7 +144,7 @@ class _Runs:
             self.shapes[budget] = (
                 found.code
                 if isinstance(found, PackError)
-                else [(chunk.id, chunk.tokens) for chunk in found.chunks]
+                else [(chunk.id, chunk.tokens, chunk.charged) for chunk in found.chunks]
             )
         return self.shapes[budget]
 
@@ -160,7 +160,7 @@ class _Runs:
             tokens_used=0 if isinstance(found, PackError) else found.report.tokens_used,
             value=_total([chunk.score for chunk in chunks]),
             chunks=ids,
-            tokens=tuple(chunk.tokens for chunk in chunks),
+            tokens=tuple(chunk.charged for chunk in chunks),
             entered=tuple(id_ for id_ in ids if id_ not in old),
             left=tuple(id_ for id_ in earlier if id_ not in new),
             refused=refused,

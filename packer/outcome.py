@@ -1,6 +1,6 @@
 """From a layout to the records that the caller reads; what is costly waits until it is read."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -32,7 +32,16 @@ from .validation import STAGE
 if TYPE_CHECKING:
     from .values import ScoreStep
 
-__all__ = ["detail", "diversity", "packed", "position_quality"]
+__all__ = [
+    "conflict_warnings",
+    "detail",
+    "differing",
+    "diversity",
+    "new_tokens",
+    "packed",
+    "position_quality",
+    "warnings",
+]
 
 FEWEST_FOR_DIVERSITY: Final = 2
 
@@ -68,7 +77,7 @@ def packed(
         optimality=layout.selection.optimality,
         counter=counter_name(pool.call.count_tokens),
         estimated=pool.estimated,
-        warnings=Deferred(lambda: (*pool.warnings, *_of_conflicts(conflicts.value))),
+        warnings=Deferred(lambda: (*pool.warnings, *conflict_warnings(conflicts.value))),
         conflicts=conflicts,
         timestamp=timestamp,
         duration_ms=duration_ms,
@@ -132,6 +141,11 @@ def _values(pool: Pool) -> "Mapping[str, tuple[ScoreStep, ...]]":
     return traced(pool)
 
 
+def warnings(pool: Pool) -> tuple[Warning, ...]:
+    """What a result of this pool warns of: what its stages did, and the dropped that differ."""
+    return (*pool.warnings, *conflict_warnings(_conflicts(pool)))
+
+
 def _conflicts(pool: Pool) -> tuple[Conflict, ...]:
     """The near-duplicates that differ in a fact: those that are both in play, then the dropped."""
     found = []
@@ -143,11 +157,11 @@ def _conflicts(pool: Pool) -> tuple[Conflict, ...]:
         if cut.differences is None or cut.redundant_with is None or cut.similarity is None:
             continue
         for at in range(len(cut)):
-            differing = cut.differences(at)
-            if differing:
+            differences = cut.differences(at)
+            if differences:
                 kept, other = ids(int(cut.redundant_with[at])), ids(int(cut.rows[at]))
                 alike = float(cut.similarity[at])
-                found.append(Conflict(cut.stage, kept, other, dropped, alike, differing))
+                found.append(Conflict(cut.stage, kept, other, dropped, alike, differences))
     return tuple(found)
 
 
@@ -155,7 +169,7 @@ TOLD: Final = 3
 """So many conflicts, and differences of each, are told in words; `Report.conflicts` has all."""
 
 
-def _of_conflicts(conflicts: tuple[Conflict, ...]) -> tuple[Warning, ...]:
+def conflict_warnings(conflicts: Iterable[Conflict]) -> tuple[Warning, ...]:
     """A warning for each stage that dropped a chunk which states another fact."""
     stages: dict[str, list[Conflict]] = {}
     for conflict in conflicts:
@@ -166,7 +180,7 @@ def _of_conflicts(conflicts: tuple[Conflict, ...]) -> tuple[Warning, ...]:
             "conflict",
             f"{stage} dropped {len(found)} near-duplicates that differ in a fact: "
             + "; ".join(
-                f"{one.other!r} {_differing(one.differences, repr(one.kept))}"
+                f"{one.other!r} {differing(one.differences, repr(one.kept))}"
                 for one in found[:TOLD]
             )
             + (f"; and {len(found) - TOLD} more" if len(found) > TOLD else "")
@@ -177,8 +191,8 @@ def _of_conflicts(conflicts: tuple[Conflict, ...]) -> tuple[Warning, ...]:
     )
 
 
-def _differing(differences: tuple[Difference, ...], kept: str) -> str:
-    """In what a chunk differs from the one that is kept."""
+def differing(differences: Sequence[Difference], kept: str = "the other") -> str:
+    """In what a chunk differs from the one that is kept, which the words call `kept`."""
     told = [
         f'has "{one.other}" where {kept} has "{one.kept}"'
         if one.kept and one.other
@@ -194,7 +208,7 @@ def _differing(differences: tuple[Difference, ...], kept: str) -> str:
 def _packed_chunks(layout: Layout) -> tuple[PackedChunk, ...]:
     table = layout.pool.candidates
     merged = _merged(layout.pool)
-    new = _new_tokens(layout)
+    new = new_tokens(layout)
     return tuple(
         PackedChunk(
             id=table.id(row),
@@ -211,7 +225,7 @@ def _packed_chunks(layout: Layout) -> tuple[PackedChunk, ...]:
     )
 
 
-def _new_tokens(layout: Layout) -> dict[int, int] | None:
+def new_tokens(layout: Layout) -> dict[int, int] | None:
     """For each row of the table that is shown the tokens that were new when it was chosen."""
     pool, selection = layout.pool, layout.selection
     if not pool.overlapping:
@@ -261,9 +275,9 @@ def detail(pool: Pool, cut: Cut, at: int) -> str | None:
     told = [cut.detail(at)]
     if score != current:
         told.append(f"score {current:.6g} here, {score:.6g} as given")
-    differing = cut.differences(at) if cut.differences is not None else ()
-    if differing:
-        told.append(_differing(differing, "the other"))
+    differences = cut.differences(at) if cut.differences is not None else ()
+    if differences:
+        told.append(differing(differences))
     if row in table.originals:
         told.append(f"shortened to {table.tokens[row]} of {table.original(row).tokens} tokens")
     if pool.call.fixed and cut.reason is Reason.BUDGET and cut.stage != STAGE:

@@ -190,6 +190,15 @@ class PackedChunk:
     original_tokens: int | None = None
     new_tokens: int | None = None
 
+    @property
+    def charged(self) -> int:
+        """What its text was charged, without the overhead of the call, and without a template.
+
+        >>> PackedChunk("back", "We ship.", 0.8, tokens=8, position=1, new_tokens=4).charged
+        4
+        """
+        return self.tokens if self.new_tokens is None else self.new_tokens
+
 
 @final
 @attrs.frozen
@@ -279,6 +288,17 @@ class Optimality:
     bound: float
     gap: float
     proven: bool
+
+    @classmethod
+    def of(cls, value: float, bound: float, *, proven: bool) -> "Optimality":
+        """With its gap; a bound below the value, by rounding, is the value.
+
+        >>> Optimality.of(3.0, 4.0, proven=False).gap
+        0.25
+        """
+        bound = max(bound, value)
+        gap = (bound - value) / bound if 0 < bound < math.inf else 0.0
+        return cls(value=value, bound=bound, gap=gap, proven=proven)
 
 
 @final
@@ -602,7 +622,7 @@ class Packed:
 
 def _tokens_text(chunk: PackedChunk) -> str:
     shortened = "" if chunk.original_tokens is None else f" of {chunk.original_tokens}"
-    new = "" if chunk.new_tokens in {None, chunk.tokens} else f" ({chunk.new_tokens} new)"
+    new = "" if chunk.charged == chunk.tokens else f" ({chunk.charged} new)"
     return f"{chunk.tokens}{shortened} tokens{new}"
 
 

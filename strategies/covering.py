@@ -131,9 +131,8 @@ def _fractional(values: Floats, costs: Ints, capacity: int, fits: Bools) -> floa
 
 
 def _optimality(value: float, bound: float) -> Optimality:
-    bound = max(bound, value)
-    gap = (bound - value) / bound if bound > 0 else 0.0
-    return Optimality(value=value, bound=bound, gap=gap, proven=gap <= ROUNDING)
+    found = Optimality.of(value, bound, proven=False)
+    return attrs.evolve(found, proven=found.gap <= ROUNDING)
 
 
 ROUNDING: Final = 1e-12

@@ -1,5 +1,6 @@
 """Near-duplicates: of chunks that say the same, the best stays."""
 
+import functools
 from typing import Literal, TypeAlias, final
 
 import attrs
@@ -43,6 +44,7 @@ class Dedup(Filter):
                 f"the other has score {pool.scores[survivor[row]]:.6g}"
             )
 
+        @functools.cache  # slow, and asked by the details and by the warnings
         def differing(row: int) -> tuple[Difference, ...]:
             return self._differing(pool, int(survivor[row]), row)
 

@@ -70,7 +70,7 @@ def solved(scores: Floats, costs: Ints, capacity: int) -> tuple[Ints, Optimality
     taken[rows[mask]] = True
     chosen = np.flatnonzero(taken)
     chosen = chosen[best_first(scores[chosen])]
-    return chosen, _optimality(_total(scores[chosen]), bound + gained, proven=proven)
+    return chosen, Optimality.of(_total(scores[chosen]), bound + gained, proven=proven)
 
 
 def _under_rules(book: Rulebook) -> Selection:
@@ -96,7 +96,7 @@ def _under_rules(book: Rulebook) -> Selection:
     def detail(row: int) -> str | None:
         return None if scores[row] > 0 else NOTHING
 
-    optimality = _optimality(_total(positive[chosen]), bound, proven=proven)
+    optimality = Optimality.of(_total(positive[chosen]), bound, proven=proven)
     return book.select(chosen, detail=detail, optimality=optimality)
 
 
@@ -128,7 +128,9 @@ def _overlapping(pool: Pool) -> Selection:
 
     if len(pool) and not (scores > 0).any():
         found.pool = pool.warn("nonpositive-scores", NONPOSITIVE, range(len(pool)))
-    return found.select(detail=detail, optimality=_optimality(value, bound, proven=value >= bound))
+    return found.select(
+        detail=detail, optimality=Optimality.of(value, bound, proven=value >= bound)
+    )
 
 
 def _grown(pool: Pool, values: Values, rows: Ints | None = None) -> Growing:
@@ -187,12 +189,6 @@ def _total(scores: Floats) -> float:
         return math.fsum(scores.tolist())
     except OverflowError:
         return math.inf
-
-
-def _optimality(value: float, bound: float, *, proven: bool) -> Optimality:
-    bound = max(bound, value)
-    gap = (bound - value) / bound if 0 < bound < math.inf else 0.0
-    return Optimality(value=value, bound=bound, gap=gap, proven=proven)
 
 
 knapsack: Final[Selector] = Knapsack()

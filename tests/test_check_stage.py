@@ -237,8 +237,8 @@ def test_code_of_a_call_and_of_an_order_rebuilds_too() -> None:
         "order_is_a_permutation",
     )
     assert len(rebuilt(error.code)["selection"]) == len(error.case.chunks) == 2
+    policy = threshold(0.5) | Selects(greedy_with_one_token_more)
     with pytest.raises(LawBroken) as caught:
-        policy = threshold(0.5) | Selects(greedy_with_one_token_more)
         check_policy(policy, without=["pins_are_packed"])  # under a pin it spends too much as well
     assert caught.value.law == "budget_holds"
     code = caught.value.code.replace("...", "greedy").replace(

@@ -18,6 +18,7 @@ from packer.command_line.app import app
 from packer.command_line.bar import Bar, cells, window_bar
 from packer.command_line.pages import write_page
 from strategies import greedy, knapsack, parse
+from tests.overlapping import PACKED
 from tests.test_command_line import POLICY, SUPPORT, on_a_terminal, run, support
 from tests.test_page import read
 
@@ -133,6 +134,11 @@ def test_a_bar_has_the_numbers_of_its_chunks_and_shades_the_rest() -> None:
     colours = drawn(window_bar(packed.chunks, packed.report), width=40, color=True)
     assert len(set(re.findall(r"38;2;\d+;\d+;\d+", colours))) == 3
     assert drawn(window_bar((), pack([], greedy, budget=5).report), width=10) == "░" * 10 + "\n"
+
+
+def test_a_bar_is_as_long_as_what_was_charged() -> None:
+    line = drawn(window_bar(PACKED.chunks, PACKED.report), width=40)
+    assert line == f"0{'━' * 19}1{'━' * 7}{'░' * 12}\n"
 
 
 def test_a_bar_is_no_wider_than_the_console_or_than_can_be_read() -> None:

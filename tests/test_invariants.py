@@ -10,8 +10,11 @@ from hypothesis import given
 from packer import Chunk, Packed, Template, pack
 from packer.records import Deferred
 from packer.testing import InvariantBroken, assert_invariants
+from packer.testing.laws import budget_holds
 from strategies import greedy, threshold
 from tests.generators import Request, requests
+from tests.overlapping import PACKED as PACKED_WINDOWS
+from tests.overlapping import WINDOWS
 
 CHUNKS = [
     Chunk("Refunds take five days.", 0.9, id="refund", tokens=40),
@@ -32,6 +35,25 @@ def test_calls_with_templates_invalid_chunks_and_mappings_pass() -> None:
     bad: list[Any] = [*CHUNKS, {"content": "x", "score": float("nan"), "id": "bad"}, CHUNKS[0]]
     assert_invariants(pack(bad, greedy, budget=80, on_invalid="exclude"), bad)
     assert_invariants(pack([], greedy, budget=80), [])
+
+
+def test_overlapping_windows_pass() -> None:
+    assert PACKED_WINDOWS.report.tokens_used == 16
+    assert_invariants(PACKED_WINDOWS, WINDOWS)
+    full = attrs.evolve(PACKED_WINDOWS, report=attrs.evolve(PACKED_WINDOWS.report, tokens_used=20))
+    assert_invariants(full, WINDOWS)  # which an overhead of 3 would give
+    odd = attrs.evolve(PACKED_WINDOWS, report=attrs.evolve(PACKED_WINDOWS.report, tokens_used=17))
+    with pytest.raises(InvariantBroken, match="17 tokens are used, the chunks cost 14"):
+        assert_invariants(odd, WINDOWS)
+
+
+def test_a_call_over_windows_is_charged_what_is_new() -> None:
+    budget_holds(PACKED_WINDOWS, 20, 1)
+    more = attrs.evolve(PACKED_WINDOWS.chunks[1], new_tokens=9)
+    forged_chunks = (PACKED_WINDOWS.chunks[0], more)
+    wrong = attrs.evolve(PACKED_WINDOWS, chunks=Deferred(lambda: forged_chunks))
+    with pytest.raises(AssertionError, match="'back' of 8 tokens is charged 9"):
+        budget_holds(wrong, 20, 1)
 
 
 def forged(**changes: Any) -> Packed:

@@ -12,6 +12,7 @@ from packer import Chunk, Packer, PackError, pack
 from packer.integrations.natives import note, pack_natives, policy_of, summary
 from packer.integrations.vectors import awaited, called
 from strategies import dedup, greedy, mmr, trim, ushape
+from tests.overlapping import PACKED
 
 from . import generators
 
@@ -77,6 +78,16 @@ def test_a_note_says_what_was_shortened_and_merged() -> None:
         "merged_from": ["b"],
     }
     assert "report" not in note(attrs.evolve(chunk, position=1), {})
+
+
+def test_a_note_says_what_was_charged_of_what_overlaps() -> None:
+    assert note(PACKED.chunks[1]) == {
+        "id": "back",
+        "position": 1,
+        "score": 0.8,
+        "tokens": 8,
+        "new_tokens": 4,
+    }
 
 
 def test_vectors_of_a_plain_and_of_an_async_function() -> None:

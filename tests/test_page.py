@@ -32,7 +32,7 @@ from packer import (
     pack,
 )
 from packer.errors import Infeasible, OverBudget
-from packer.page import cards, cast, differences, what_if
+from packer.page import cards, cast, differences, what_if, window
 from packer.page.cast import Cast, stops
 from packer.page.markup import prose
 from packer.page.relations import relations
@@ -53,6 +53,7 @@ from strategies import (
     ushape,
 )
 from tests.generators import NOW, QUERY, Request, requests
+from tests.overlapping import PACKED
 
 VOID = {"meta", "input", "br"}
 """What HTML has without an end."""
@@ -819,3 +820,19 @@ def test_the_page_of_a_plan_frames_the_page_of_each_section() -> None:
     assert cells[1][:2] == ["1", "0"]
     assert not tree.all("script")
     assert "iframe" in packed._repr_html_()
+
+
+def test_windows_that_overlap_are_drawn_and_told_as_charged() -> None:
+    pieces = window.window_parts(PACKED.chunks, PACKED.report)
+    assert [(part.kind, part.tokens) for part in pieces] == [
+        ("chunk", 10),
+        ("chunk", 4),
+        ("around", 2),
+        ("rest", 4),
+    ]
+    page = PACKED.to_html()
+    assert "8 tokens (4 new)" in page
+    assert "10 tokens (" not in page
+    found = what_if.values(Cast.of(PACKED), PACKED.frontier([20]))
+    assert [chunk[:2] for chunk in found["chunks"].values()] == [["front", 10], ["back", 4]]
+    assert [point["lengths"] for point in found["points"]] == [{}]

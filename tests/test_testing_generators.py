@@ -15,10 +15,13 @@ from hypothesis import strategies as st
 
 import packer.testing
 from packer import Chunk, Filter, PackError, Pool
+from packer.errors import OverBudget
 from packer.parameters import function, number
 from packer.testing import chunks, laws_of, policies, pools, stages
+from packer.testing.calls import requests
 from packer.testing.cases import PINNED, cases
 from packer.testing.chunk_lists import PROFILES, Profile
+from packer.testing.material import BOOK
 from packer.testing.parameter_values import values_of
 from packer.testing.pasting import chunks_source, source
 from packer.testing.registered import parametrize, registered
@@ -118,6 +121,49 @@ def test_hostile_metadata_has_every_type_under_any_key() -> None:
     assert {type(None), str, int, float, bool, bytes, list, dict, tuple} <= set(map(type, values))
     assert any(isinstance(value, float) and math.isnan(value) for value in values)
     assert {"", "class", "source"} <= {key for chunk in made for key in chunk.metadata}
+
+
+def span(chunk: Chunk) -> tuple[int, int]:
+    start, end = chunk.metadata["start"], chunk.metadata["end"]
+    assert isinstance(start, int)
+    assert isinstance(end, int)
+    return start, end
+
+
+def overlapping(made: list[Chunk]) -> bool:
+    """Whether two chunks are windows of one source that have characters in common."""
+    spans = sorted(span(chunk) for chunk in made if chunk.metadata.get("source") == "book")
+    return any(second[0] < first[1] for first, second in itertools.pairwise(spans))
+
+
+def test_overlapping_lists_are_windows_of_one_text() -> None:
+    made = lists("overlapping")
+    for chunk in itertools.chain(*made):
+        start, end = span(chunk)
+        assert chunk.content == BOOK[start:end]
+    assert sum(map(overlapping, made)) > 75
+    assert sum(map(overlapping, lists("ordinary"))) > 5
+
+
+def test_some_generated_calls_charge_a_chunk_less_than_it_has() -> None:
+    words = {"overlap": CATALOG["overlap"], "greedy": greedy}
+    calls = sample(requests(policies(words)), 300)
+    packed = [call.packed() for call in calls if "overlap" in repr(call.policy)]
+    less = [one for one in packed if any(chunk.charged < chunk.tokens for chunk in one)]
+    assert len(less) > 10
+
+
+def test_rules_of_most_cases_bite() -> None:
+    made = [case for case in sample(cases(st.just(greedy)), 200) if case.rules]
+    bites = {"pin": 0, "cap": 0}
+    for case in made:
+        free = greedy(case.pool()).ids
+        for rule in case.rules:
+            try:
+                bites[rule.name] += greedy(rule(case.pool())).ids != free
+            except OverBudget:  # the pins alone
+                continue
+    assert min(bites.values()) > 15, bites
 
 
 def test_mixed_lists_are_of_every_profile() -> None:

@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 
 from packer.arrays import Ints
 from packer.columns import Cut
-from packer.outcome import detail
+from packer.outcome import detail, new_tokens, warnings
 from packer.pool import Pool
-from packer.records import Optimality, Reason, Warning
+from packer.records import Conflict, Optimality, Reason, Warning
 from packer.rendering import Rendered
 from packer.selection import Layout
 
@@ -31,13 +31,14 @@ class Picked:
     """Candidates that are in: their rows, in output order within each, and places among all.
 
     `rows`, `at` and `tokens` int64[k]; `originals`: of each place whose text was shortened, its
-    text now and the tokens that it had.
+    text now and the tokens that it had.  `new` int64[k]: what each was charged under `overlap`.
     """
 
     rows: Ints
     at: Ints
     tokens: Ints
     originals: Mapping[int, tuple[str, int]] = attrs.field(factory=dict)
+    new: Ints | None = None
 
 
 @final
@@ -45,7 +46,8 @@ class Picked:
 class Excluded:
     """Candidates that are out, as `Picked`; `details` is an array of texts or a list of them.
 
-    `near` int64[c] is the place of the near-duplicate, -1 where there is none.
+    `near` int64[c] is the place of the near-duplicate, -1 where there is none.  `conflicts`: those
+    that differ from it in a fact, each with its row.
     """
 
     rows: Ints
@@ -56,6 +58,7 @@ class Excluded:
     details: Any
     near: Ints | None = None
     similarity: Any = None
+    conflicts: Sequence[tuple[int, Conflict]] = ()
 
 
 @final
@@ -113,13 +116,15 @@ class Ledger:
             if at in table.originals
         }
         places = start + layout.rows
-        picked = Picked(np.full(len(places), row), places, table.tokens[shown], originals)
+        new = new_tokens(layout)
+        charged = None if new is None else np.array([new[at] for at in shown.tolist()], np.int64)
+        picked = Picked(np.full(len(places), row), places, table.tokens[shown], originals, charged)
         excluded = [*self._invalid(row, pool), *(self._cut(row, pool, cut) for cut in pool.cuts)]
-        used = int(pool.costs[layout.pool_rows].sum()) if rendered is None else rendered.used
+        used = int(layout.selection.costs.sum()) if rendered is None else rendered.used
         self._picked.append(picked)
         self._excluded.extend(excluded)
         self._used[row] = used
-        self.warn(row, pool.warnings)
+        self.warn(row, warnings(pool))
         self.judge(row, layout.selection.optimality)
         if rendered is not None:
             self._texts[row] = rendered.text
@@ -221,6 +226,7 @@ class Ledger:
             pa.nulls(len(at), pa.int64())
             if cut is None
             else pa.array([None if was is None else was[1] for was in cut], pa.int64()),
+            _or_null([(part.new, len(part.rows)) for part in parts], order),
         ]
         places = pa.array(at)
         if found.content is not None:
@@ -323,6 +329,14 @@ def _joined(parts: Sequence[Ints]) -> Ints:
 
 def _or_none(near: Ints | None, count: int) -> Ints:
     return np.full(count, NONE) if near is None else near
+
+
+def _or_null(parts: Sequence[tuple[Ints | None, int]], order: Ints) -> Any:
+    """The numbers of all parts in an order, null where a part has none."""
+    if all(new is None for new, _ in parts):
+        return pa.nulls(len(order), pa.int64())
+    numbers = _joined([_or_none(new, count) for new, count in parts])[order]
+    return pa.array(numbers, mask=numbers == NONE)
 
 
 def _or_nan(similarity: Any, count: int) -> Any:

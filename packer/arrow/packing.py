@@ -57,8 +57,8 @@ def pack_batch(
     where the second is null.  `query_column`: the request's words.  `overhead`, `count_tokens`,
     `template`, `on_invalid` and `now` as in `pack`; the clock is read once a call.
 
-    Adds `packed` (list of struct<id, candidate, position, score, tokens, original_tokens, content>;
-    `candidate` is the place in the row's list, `carry` names more of its fields), `tokens_used`,
+    Adds `packed` (list of struct<id, candidate, position, score, tokens, original_tokens,
+    new_tokens, content>; `candidate` is the place in the row's list, `carry` names more of its fields), `tokens_used`,
     `excluded` (list of struct<id, candidate, score, tokens, reason, stage, redundant_with,
     similarity, detail>), `optimality` (struct<value, bound, gap, proven>, of selectors that know
     it), `warnings` (list of struct<code, message>), `error` (struct<code, message>, null where all

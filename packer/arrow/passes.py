@@ -15,7 +15,9 @@ import pyarrow.compute as pc
 from packer import kernels
 from packer.algebra import Step
 from packer.arrays import Bools, Floats, Ints, frozen
-from packer.records import Optimality, Reason, Warning
+from packer.disagreements import differences
+from packer.outcome import differing
+from packer.records import Conflict, Difference, Optimality, Reason, Warning
 from strategies.dedup import Dedup
 from strategies.filters import MaxCandidates, Threshold, Top
 from strategies.greedy import Density, Greedy, Prefix, per_token
@@ -70,17 +72,59 @@ def _dedup(play: Play, stage: Dedup) -> Play:
 
     def out(places: Ints) -> Excluded:
         near = survivor[places]
+        differ = _differences(play, near, places) if stage.guard == "warn" else {}
         told = [
             f"similarity {value:.4f}, limit {stage.threshold:g}; the other has score {score:.6g}"
             for value, score in zip(
                 _told(play, similarity[places]), _told(play, play.scores[near]), strict=True
             )
         ]
-        return play.out(
+        if play.details:
+            for at, facts in differ.items():
+                told[at] += f"; {differing(facts)}"
+        found = play.out(
             repr(stage), Reason.REDUNDANT, places, told, play.at[near], similarity[places]
         )
+        return attrs.evolve(found, conflicts=_conflicts(play, found, differ))
 
     return play.keep(survivor < 0, out)
+
+
+def _differences(play: Play, near: Ints, places: Ints) -> Mapping[int, tuple[Difference, ...]]:
+    """The facts in which the dropped differ from what is kept, by number among the dropped.
+
+    It reads words, which is slow, so it is asked for the dropped alone.
+    """
+    if play.batch.texts is None:
+        return {}
+    kept, other = (
+        play.batch.texts.take(pa.array(play.at[some])).to_pylist() for some in (near, places)
+    )
+    pairs = enumerate(zip(kept, other, strict=True))
+    found = {at: differences(*pair) for at, pair in pairs if pair[0] != pair[1]}
+    return {at: differ for at, differ in found.items() if differ}
+
+
+def _conflicts(
+    play: Play, out: Excluded, found: Mapping[int, tuple[Difference, ...]]
+) -> list[tuple[int, Conflict]]:
+    """The conflicts of what is out, each with its row."""
+    assert out.near is not None  # they are near-duplicates
+    name = play.batch.id
+    return [
+        (
+            int(out.rows[at]),
+            Conflict(
+                out.stage,
+                name(int(out.near[at])),
+                name(int(out.at[at])),
+                dropped=True,
+                similarity=float(out.similarity[at]),
+                differences=differ,
+            ),
+        )
+        for at, differ in found.items()
+    ]
 
 
 def _told(play: Play, numbers: Floats) -> list[float]:

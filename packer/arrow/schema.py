@@ -235,7 +235,7 @@ def _carried(inner: Any, name: str, column: str) -> Any:
 
 
 def _packed_names() -> tuple[str, ...]:
-    return ("id", "candidate", "position", "score", "tokens", "original_tokens")
+    return ("id", "candidate", "position", "score", "tokens", "original_tokens", "new_tokens")
 
 
 def packed_type(found: Checked) -> Any:
@@ -247,6 +247,7 @@ def packed_type(found: Checked) -> Any:
         pa.field("score", pa.float64()),
         pa.field("tokens", pa.int64()),
         pa.field("original_tokens", pa.int64()),
+        pa.field("new_tokens", pa.int64()),
     ]
     if found.content is not None:
         fields.append(pa.field("content", found.content))

@@ -17,6 +17,8 @@ from packer.algebra import Policy, Step, steps_of
 from packer.arrays import Bools, Ints, sealed
 from packer.call import Call
 from packer.intake import constant_scores, estimates
+from packer.outcome import conflict_warnings
+from packer.records import Conflict
 from packer.tokens import is_estimate
 from strategies.dedup import Dedup
 from strategies.mmr import Mmr
@@ -101,11 +103,17 @@ class Program:
         self._warn(start, play, ledger, rows, call)
 
     def _warn(self, start: Play, play: Play, ledger: Ledger, rows: Bools, call: Call) -> None:
-        """Enter the warnings of intake, and those of the selector."""
+        """Enter the warnings of intake, those of the selector, and of the dropped that differ."""
         batch = start.batch
         counted = batch.counted if is_estimate(call.count_tokens) else np.zeros_like(batch.counted)
         constant = _constant(start)
         more = warned(play, self.selector)
+        conflicts: dict[int, list[Conflict]] = {}
+        for part in play.excluded:
+            for row, conflict in part.conflicts:
+                conflicts.setdefault(row, []).append(conflict)
+        for row, found in conflicts.items():
+            more[row] = [*more.get(row, ()), *conflict_warnings(found)]
         rows = rows & ((counted > 0) | constant)
         for row in sorted({*np.flatnonzero(rows).tolist(), *more}):
             begin, end = batch.offsets[row : row + 2].tolist()
@@ -129,6 +137,11 @@ def _constant(play: Play) -> Bools:
     return found
 
 
+def _is_plain(stage: Dedup) -> bool:
+    """Whether it drops by similarity alone."""
+    return stage.metric != "containment" and stage.guard != "keep"
+
+
 def program(policy: Policy) -> Program | None:
     """The policy as one that runs on all rows at once; None where a stage has no pass for that."""
     steps = list(steps_of(policy))
@@ -136,6 +149,6 @@ def program(policy: Policy) -> Program | None:
     *filters, selector = steps
     if type(selector) not in SELECTORS or any(type(stage) not in FILTERS for stage in filters):
         return None
-    if any(isinstance(stage, Dedup) and stage.metric == "containment" for stage in filters):
+    if any(isinstance(stage, Dedup) and not _is_plain(stage) for stage in filters):
         return None
     return Program(tuple(filters), selector, order)

@@ -14,6 +14,7 @@ from rich.style import Style
 from rich.text import Text
 
 from packer.page.scale import Scale
+from packer.page.window import window_parts
 from packer.records import PackedChunk, Report
 
 __all__ = ["Bar", "window_bar"]
@@ -63,8 +64,9 @@ def window_bar(chunks: Sequence[PackedChunk], report: Report) -> RenderableType:
     """The window of a result; nothing where there is none."""
     scale = Scale.of([chunk.score for chunk in chunks])
     pieces = [
-        (str(chunk.position), chunk.tokens, COLOURS[scale.step(chunk.score)]) for chunk in chunks
+        (str(part.position), part.tokens, COLOURS[scale.step(part.score)])
+        if part.kind == "chunk"
+        else ("", part.tokens, "")
+        for part in window_parts(chunks, report)
     ]
-    around = report.tokens_used - sum(chunk.tokens for chunk in chunks)
-    pieces += [("", tokens, "") for tokens in (around, report.tokens_remaining) if tokens > 0]
     return Bar(pieces) if pieces else Text()

@@ -217,7 +217,7 @@ def _packed_rows(packed: Packed, show: int) -> RenderableType:
 
 def _tokens(chunk: PackedChunk) -> str:
     whole = "" if chunk.original_tokens is None else f" of {chunk.original_tokens:,}"
-    new = "" if chunk.new_tokens in {None, chunk.tokens} else f" ({chunk.new_tokens:,} new)"
+    new = "" if chunk.charged == chunk.tokens else f" ({chunk.charged:,} new)"
     return f"{chunk.tokens:,}{whole}{new}"
 
 

@@ -98,6 +98,8 @@ def note(chunk: PackedChunk, report: dict[str, Any] | None = None) -> dict[str, 
     }
     if chunk.original_tokens is not None:
         own["original_tokens"] = chunk.original_tokens
+    if chunk.new_tokens is not None:
+        own["new_tokens"] = chunk.new_tokens
     if chunk.merged_from:
         own["merged_from"] = list(chunk.merged_from)
     return own if report is None or chunk.position else {**own, "report": report}

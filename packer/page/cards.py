@@ -136,8 +136,11 @@ def _value(cast: Cast, member: Member) -> Html | None:
 
 def _tokens(member: Member) -> str:
     record = member.record
-    whole = record.original_tokens if isinstance(record, PackedChunk) else None
-    return f"{record.tokens:,}{'' if whole is None else f' of {whole:,}'} tokens"
+    if not isinstance(record, PackedChunk):
+        return f"{record.tokens:,} tokens"
+    whole = "" if record.original_tokens is None else f" of {record.original_tokens:,}"
+    new = "" if record.charged == record.tokens else f" ({record.charged:,} new)"
+    return f"{record.tokens:,}{whole} tokens{new}"
 
 
 def snippet(content: str) -> Html:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from packer.frontier import Frontier, FrontierPoint
+from packer.records import PackedChunk
 
 from .cast import Cast
 from .markup import Html, element, joined, plain, prose
@@ -46,10 +47,11 @@ def values(cast: Cast, frontier: Frontier) -> dict[str, Any]:
         lengths = {}
         for id_, tokens in zip(point.chunks, point.tokens, strict=True):
             member = cast.by_id[id_]
-            score = member.record.score
+            record, score = member.record, member.record.score
+            usual = record.charged if isinstance(record, PackedChunk) else record.tokens
             known = chunks.setdefault(
                 member.row,
-                [plain(id_), member.record.tokens, cast.scale.css(score), f"{score:.4g}"],
+                [plain(id_), usual, cast.scale.css(score), f"{score:.4g}"],
             )
             if known[1] != tokens:
                 lengths[member.row] = tokens

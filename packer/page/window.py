@@ -5,12 +5,14 @@ from typing import Final, final
 
 import attrs
 
+from packer.records import PackedChunk, Report
+
 from .cast import Cast
 from .counted import number
 from .markup import Html, element, joined, prose
 from .scale import Scale
 
-__all__ = ["Part", "bar", "hatching", "parts", "window"]
+__all__ = ["Part", "bar", "hatching", "parts", "window", "window_parts"]
 
 ROOM_FOR_NUMBER: Final = 2.5
 ROOM_FOR_WORDS: Final = 5.5
@@ -25,18 +27,18 @@ class Part:
 
     kind: str
     tokens: int
+    """What it was charged."""
     row: int | None = None
     position: int | None = None
     id: str = ""
     score: float = 0.0
 
 
-def parts(cast: Cast) -> list[Part]:
+def window_parts(inside: Sequence[PackedChunk], report: Report) -> list[Part]:
     """The pieces of a result's window; together the budget, unless joins merge tokens."""
-    report = cast.report
     chunks = [
-        Part("chunk", one.record.tokens, one.row, one.position, one.id, one.record.score)
-        for one in cast.inside
+        Part("chunk", one.charged, row, one.position, one.id, one.score)
+        for row, one in enumerate(inside)
     ]
     around = report.tokens_used - sum(part.tokens for part in chunks)
     return [
@@ -44,6 +46,11 @@ def parts(cast: Cast) -> list[Part]:
         *([Part("around", around)] if around > 0 else []),
         *([Part("rest", report.tokens_remaining)] if report.tokens_remaining > 0 else []),
     ]
+
+
+def parts(cast: Cast) -> list[Part]:
+    """The pieces of the window of a result that is shown."""
+    return window_parts(cast.packed.chunks, cast.report)
 
 
 def bar(scale: Scale, pieces: Sequence[Part], name: str) -> Html:

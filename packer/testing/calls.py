@@ -69,24 +69,23 @@ class Request:
         )
 
 
-def costs_of(given: Sequence[Chunk], overhead: int) -> list[int]:
-    """What each of the chunks is charged, in tokens."""
-    return [
-        overhead + (approximate(chunk.content) if chunk.tokens is None else chunk.tokens)
-        for chunk in given
-    ]
-
-
 @st.composite
 def budgets_for(draw: st.DrawFn, given: Sequence[Chunk], overhead: int) -> int:
     """Budgets for these chunks: any, and what the best of them or one of them cost, give or take 1."""
     if not given or draw(st.booleans()):
         return draw(BUDGETS)
-    ranked = sorted(given, key=lambda chunk: -chunk.score)
-    costs = costs_of(ranked, overhead)
+    costs = costs_of(sorted(given, key=lambda chunk: -chunk.score), overhead)
     start = draw(st.integers(0, len(costs) - 1))
     end = draw(st.integers(start + 1, len(costs)))
     return max(1, sum(costs[start:end]) + draw(st.sampled_from((0, -1, 1))))
+
+
+def costs_of(given: Sequence[Chunk], overhead: int) -> list[int]:
+    """What each of these chunks costs in a call without a template."""
+    return [
+        overhead + (approximate(chunk.content) if chunk.tokens is None else chunk.tokens)
+        for chunk in given
+    ]
 
 
 def chunks_for(
@@ -96,7 +95,11 @@ def chunks_for(
     needed = options_for(stage)
     if "scores" in needed and "scores" in options:
         needed["scores"] = options["scores"].filter(lambda score: score >= 0)
-    return chunks(profile, **{**options, **needed})
+    options = {**options, **needed}
+    found = chunks(profile, **options)
+    if profile == "ordinary" and any(step.name == "overlap" for step in steps_of(stage)):
+        found |= chunks("overlapping", **options)
+    return found
 
 
 def options_for(stage: Any) -> dict[str, Any]:

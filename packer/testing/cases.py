@@ -36,7 +36,7 @@ A sort that is not stable shows it on more than 16 (numpy's sorts fewer by inser
 _TWIN_SIZES: Final = st.sampled_from(((4, SHORT), (4, SHORT), (LONG // 2, LONG)))
 """The least and the most chunks of a list of twins: fewer seldom are a group that a budget cuts."""
 
-_TRIED: Final = (*PROFILES, "twins", "twins")
+_TRIED: Final = (*PROFILES, "twins", "twins", "twins")
 
 _PIN: Final = pin(field(PINNED) == True)  # noqa: E712  # a condition, no comparison
 
@@ -153,6 +153,7 @@ def cases(
 ) -> Case:
     """Cases of stages over these chunks, those of the profile when left out."""
     stage = draw(stages)
+    own = chunk_lists is None
     if chunk_lists is None:
         one = profile if profile != "mixed" else draw(st.sampled_from(_TRIED))
         named = draw(st.sampled_from((True, True, True, False)))
@@ -167,20 +168,28 @@ def cases(
     if draw(st.booleans()) and given:
         rules.append(_PIN)
         given, pinned = _with_pins(given, draw(st.sampled_from((0, 0, 1, 2))))
-    if draw(st.booleans()):
-        rules.append(cap(draw(st.integers(1, 2)), by="source"))
-        given = [_sourced(chunk) for chunk in given]
-    budgets = budgets_for(given, overhead)
-    if pinned:  # what they cost, so that there is room for them and for little beside
-        budgets |= st.just(max(1, sum(costs_of(pinned, overhead))))
+    budget = draw(budgets_for(given, overhead))
+    if len(pinned) > 0 and draw(st.booleans()):  # room for them alone, which others would take
+        budget = max(sum(costs_of(pinned, overhead)) + draw(st.sampled_from((0, 1))), 1)
+    if draw(st.sampled_from((False, True, True))):
+        most = draw(st.integers(1, 2))
+        rules.append(cap(most, by="source"))
+        if own and not pinned and draw(st.sampled_from((False, True, True))):
+            # room for all, which are of one source; all, so that twins stay twins
+            given = [_of_one_source(chunk) for chunk in given]
+            budget = max(sum(costs_of(given, overhead)) + draw(st.sampled_from((0, 1, -1))), 1)
     return Case(
         stage=stage,
         chunks=given,
-        budget=draw(budgets),
+        budget=budget,
         overhead=overhead,
         rules=rules,
         places=_places(draw, len(given)) if steps_of(stage)[0].takes is Selection else (),
     )
+
+
+def _of_one_source(chunk: Chunk) -> Chunk:
+    return attrs.evolve(chunk, metadata={**chunk.metadata, "source": "kb"})
 
 
 @functools.cache
@@ -203,13 +212,6 @@ def _with_pins(given: Sequence[Chunk], rank: int) -> tuple[list[Chunk], list[Chu
         for chunk in given
     ]
     return found, [chunk for chunk in found if PINNED in chunk.metadata]
-
-
-def _sourced(chunk: Chunk) -> Chunk:
-    """The chunk, of the source "kb" if it has none: a quota of a source bites where many share it."""
-    if chunk.metadata.get("source") is not None:
-        return chunk
-    return attrs.evolve(chunk, metadata={**chunk.metadata, "source": "kb"})
 
 
 def _places(draw: st.DrawFn, size: int) -> list[int]:

@@ -30,6 +30,7 @@ Profile: TypeAlias = Literal[
     "near-duplicate",
     "adversarial-length",
     "hostile-metadata",
+    "overlapping",
     "mixed",
 ]
 """Which chunks; "mixed" has lists of every profile."""
@@ -59,11 +60,12 @@ def chunks(
     differ in their id alone; "twins" two or three chunks of few scores, each again and again under
     other ids; "near-duplicate" texts and embeddings that hardly differ;
     "adversarial-length" chunks of no tokens and of more than any budget, texts of one and of
-    thousands of characters; "hostile-metadata" values of every type under any key.
+    thousands of characters; "hostile-metadata" values of every type under any key; "overlapping"
+    windows of one text, mostly with something in common, that say so by `source`, `start` and `end`.
     `scores`: a strategy for them (finite floats).  `distinct_scores`: no two are equal.
     `embedded`: all have an embedding of 3 numbers (True), none has (False), or some (None).
-    `named`: the ids are c0, c1, ..., counted up or down from any of them; otherwise ids may be missing, repeated or of the form of a
-    made one, and texts may be blank.
+    `named`: the ids are c0, c1, ..., counted up or down from any of them; otherwise ids may be
+    missing, repeated or of the form of a made one, and texts may be blank.
 
     Raises INVALID_PARAMETER for a profile that there is none of.
 
@@ -106,6 +108,9 @@ def chunks(
         differ = (lambda chunk: chunk.score) if scores is None else None
         kinds = st.lists(chunk, min_size=2, max_size=3, unique_by=differ)
         found = st.builds(_repeated, kinds, found)
+    if profile == "ordinary":
+        windows = _chunk("overlapping", scores, embedded, named=named)
+        found |= st.lists(windows, min_size=min_size, max_size=max_size, unique_by=unique)
     if profile == "near-tie" and not distinct_scores:
         found = st.tuples(found, st.lists(st.integers(0, max_size), max_size=3)).map(
             lambda drawn: _with_twins(*drawn, most=max_size)
@@ -143,6 +148,8 @@ def _chunk(
         words = st.builds(str.__mul__, words, st.sampled_from((1, 1, 400)))
     elif profile == "hostile-metadata":
         metadata = HOSTILE
+    elif profile == "overlapping":
+        tokens = st.none() | st.none() | st.integers(1, 30)
     embeddings = vectors if embedded else st.none()
     if embedded is None:
         embeddings = st.none() | vectors | st.just([])
@@ -157,6 +164,8 @@ def _chunk(
         embedding=embeddings,
         metadata=metadata,
     )
+    if profile == "overlapping":
+        return st.builds(_window, found, st.integers(0, len(BOOK) - 1), st.integers(8, 40))
     if profile != "ordinary":
         return found
     return st.builds(_placed, found, st.sampled_from((True, True, False)))
@@ -168,6 +177,14 @@ def _placed(chunk: Chunk, cut: bool) -> Chunk:  # a draw
     if cut and isinstance(start, int) and isinstance(end, int) and start < end:
         return attrs.evolve(chunk, content=BOOK[start:end])
     return chunk
+
+
+def _window(chunk: Chunk, start: int, length: int) -> Chunk:
+    """The chunk as a window of the book."""
+    start = min(start, len(BOOK) - length)
+    span = {"source": "book", "start": start, "end": start + length}
+    metadata = {**chunk.metadata, **span}
+    return attrs.evolve(chunk, content=BOOK[start : start + length], metadata=metadata)
 
 
 def _has_ink(text: str) -> bool:
@@ -189,5 +206,5 @@ def _repeated(kinds: list[Chunk], places: list[int]) -> list[Chunk]:
 
 def _with_twins(chunks: list[Chunk], places: list[int], *, most: int) -> list[Chunk]:
     """The chunks, and some of them once more at the end."""
-    twins = [chunks[place] for place in places if place < len(chunks)]
+    twins = [chunks[place % len(chunks)] for place in places if chunks]
     return [*chunks, *twins[: most - len(chunks)]]

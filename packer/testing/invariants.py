@@ -60,9 +60,9 @@ def _budget(packed: Packed) -> None:
         told = f"the rendered text has {report.rendered_tokens} tokens, {used} of {budget} are used"
         _require(report.rendered_tokens <= used, "budget", told)
         return
-    own = sum(chunk.tokens for chunk in packed.chunks)
+    own = sum(chunk.charged for chunk in packed.chunks)
     over = used - own
-    told = f"{used} tokens are used, the chunks have {own} and each is charged the same on top"
+    told = f"{used} tokens are used, the chunks cost {own} and each is charged the same on top"
     fits = over % len(packed.chunks) == 0 if packed.chunks else over == 0
     _require(over >= 0 and fits, "budget", told)
 

@@ -86,8 +86,13 @@ def _same_call(before: Any, after: Any) -> None:
 
 
 def budget_holds(packed: Packed, budget: int, overhead: int) -> None:
-    """The tokens of what is packed, with the overhead of each, are never above the budget."""
-    spent = sum(chunk.tokens + overhead for chunk in packed)
+    """What is packed is charged its tokens (under `overlap` the new ones) and the overhead of each,
+    together never above the budget.
+    """
+    for chunk in packed:
+        words = f"{chunk.id!r} of {chunk.tokens} tokens is charged {chunk.charged}"
+        assert 0 <= chunk.charged <= chunk.tokens, words
+    spent = sum(chunk.charged + overhead for chunk in packed)
     assert spent <= budget, f"{spent} tokens are packed in a budget of {budget}"
     told = packed.report.tokens_used
     assert told == spent, f"the report says {told} tokens, what is packed costs {spent}"

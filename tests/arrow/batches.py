@@ -11,12 +11,17 @@ from hypothesis import strategies as st
 
 from packer import Packed, PackError, Template, pack
 from packer.algebra import Policy
+from packer.testing.material import FAMILIES
 from tests.generators import BUDGETS, CLOSE, EMBEDDINGS, NOW, OVERHEADS, SCORES, TEXTS, policies
 
 SAYABLE: Final = tuple(text for text in TEXTS if text.isprintable() or "\n" in text)
 """The texts that Arrow can hold: all but those with lone surrogates."""
 
-CONTENTS: Final = st.sampled_from([text for text in SAYABLE if "\ud800" not in text])
+_DIGITS: Final = st.sampled_from((5, 50, 500))
+COPIES: Final = st.builds(str.format, st.sampled_from(FAMILIES), _DIGITS, _DIGITS)
+"""Near-copies that differ in a number."""
+
+CONTENTS: Final = st.sampled_from([text for text in SAYABLE if "\ud800" not in text]) | COPIES
 FEW: Final = 6
 """Candidates of a row, where each may have faults; of longer lists none has."""
 
@@ -210,6 +215,7 @@ def _row(packed: Packed, *, templated: bool) -> dict[str, Any]:
                 "score": chunk.score,
                 "tokens": chunk.tokens,
                 "original_tokens": chunk.original_tokens,
+                "new_tokens": chunk.new_tokens,
                 "content": chunk.content,
             }
             for chunk in packed

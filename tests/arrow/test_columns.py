@@ -16,6 +16,7 @@ from packer.arrow import output_schema, pack_batch
 from packer.errors import InvalidBudget, InvalidChunk, InvalidParameter
 from strategies import cap, custom, field, greedy, latest, mmr, parse, threshold, trim, where
 from tests.generators import NOW
+from tests.overlapping import WINDOWS
 
 ONE = {"id": "a", "content": "alpha", "score": 0.9, "tokens": 4}
 
@@ -215,6 +216,19 @@ def test_a_shortened_text_comes_out_as_it_was_counted() -> None:
     assert len(cut["content"]) < len(long)
     assert cut["tokens"] == math.ceil(len(cut["content"]) / 4) <= 56
     assert cut["original_tokens"] == math.ceil(len(long) / 4)
+
+
+@pytest.mark.parametrize("overhead", [0, 1])
+def test_what_overlaps_is_charged_for_what_is_new(overhead: int) -> None:
+    row = [{"content": c.content, "score": c.score, **c.metadata} for c in WINDOWS]
+    rows = lists(row, row[:1], None)
+    result = pack_batch(rows, parse("overlap() | greedy"), budget=20, overhead=overhead)
+    assert result["tokens_used"].to_pylist() == [14 + 2 * overhead, 10 + overhead, None]
+    (first, second), (alone,) = result["packed"].to_pylist()[:2]
+    assert [(one["tokens"], one["new_tokens"]) for one in (first, second)] == [(10, 10), (8, 4)]
+    assert alone["new_tokens"] is None
+    plain = pack_batch(rows, parse("greedy"), budget=20)
+    assert [one["new_tokens"] for one in plain["packed"][0].as_py()] == [None, None]
 
 
 def test_a_budget_may_be_a_ledger_and_a_column() -> None:

@@ -49,9 +49,61 @@ TOGETHER = policies(
 
 @given(jobs(TOGETHER) | jobs(TOGETHER, most=16))
 def test_what_runs_on_all_rows_at_once_gives_what_the_stages_give(job: Job) -> None:
-    contained = any(getattr(step, "metric", None) == "containment" for step in steps_of(job.policy))
-    assert (program(job.policy) is None) == contained
+    others = any(
+        getattr(step, "metric", None) == "containment" or getattr(step, "guard", None) == "keep"
+        for step in steps_of(job.policy)
+    )
+    assert (program(job.policy) is None) == others
     compare(job)
+
+
+def prices(*figures: int) -> Any:
+    """One row of near-copies that differ in a number."""
+    return [
+        {
+            "id": f"p{place}",
+            "content": f"A parcel of up to two kilograms costs {figure} dollars to any country.",
+            "score": 0.9 - place / 100,
+            "tokens": 10,
+        }
+        for place, figure in enumerate(figures)
+    ]
+
+
+@pytest.mark.parametrize("details", [True, False])
+@pytest.mark.parametrize("guard", ["keep", "warn", "off"])
+@pytest.mark.parametrize("before", ["", "where(content is None) | "])
+def test_the_guard_of_dedup_holds_in_a_batch(guard: str, before: str, *, details: bool) -> None:
+    policy = parse(f'{before}dedup(0.7, guard="{guard}") | greedy')
+    assert (program(policy) is None) == (guard == "keep" or bool(before))
+    table = pa.table({"candidates": [prices(15, 18, 15), prices(7, 8), prices(9)]})
+    result = pack_batch(table, policy, budget=100, details=details)
+    job = Job(
+        table,
+        policy,
+        {
+            "budget": 100,
+            "overhead": 0,
+            "query_column": None,
+            "on_invalid": "raise",
+            "template": None,
+            "now": NOW,
+        },
+    )
+    wanted = row_by_row(job)
+    for row in () if details else wanted:
+        assert row is not None
+        for out in row["excluded"]:
+            out["detail"] = None
+    assert as_rows(result) == wanted
+    told = [[one["code"] for one in row["warnings"]] for row in result.to_pylist()]
+    assert told == ([["conflict"], ["conflict"], []] if guard == "warn" else [[], [], []])
+    first = [chunk["id"] for chunk in result["packed"][0].as_py()]
+    assert first == (["p0", "p1"] if guard == "keep" else ["p0"])
+    if details and guard == "warn":
+        [differs, same] = [out["detail"] for out in result["excluded"][0].as_py()]
+        assert differs.endswith('; has "18 dollars" where the other has "15 dollars"')
+        assert same == "similarity 1.0000, limit 0.7; the other has score 0.9"
 
 
 def ordinary(rows: int, seed: int, *, embedded: bool) -> Any:
