@@ -77,8 +77,21 @@ def test_near_ties_are_equal_scores_last_bits_and_twins() -> None:
         if len({attrs.evolve(c, id=None).__repr__() for c in made}) < len(made)
     ]
     assert len(twins) > 30
-    assert all([c.id for c in made] == [f"c{at}" for at in range(len(made))] for made in found)
+    assert all({c.id for c in made} == {f"c{at}" for at in range(len(made))} for made in found)
     assert all(len(made) <= 12 for made in found)
+
+
+def test_twins_are_many_of_few_kinds_with_ids_in_any_order() -> None:
+    found = lists("twins", 100, min_size=4, max_size=8)
+    kinds = [[repr(attrs.evolve(chunk, id=None)) for chunk in made] for made in found]
+    assert all(len(set(texts)) <= 3 for texts in kinds)
+    rising = [
+        str(one.id) < str(other.id)
+        for made in found
+        for one, other in itertools.pairwise(made)
+        if attrs.evolve(one, id=other.id) == other
+    ]
+    assert min(rising.count(True), rising.count(False)) > 20
 
 
 def test_near_duplicates_differ_by_a_number_or_a_hair() -> None:

@@ -84,7 +84,14 @@ _SAME: Final = _law("pool", laws.same_pool_same_result)
 _TWINS: Final = _law("pool", laws.of_twins_the_earlier_is_first)
 
 LAWS: Final[tuple[tuple[type, tuple[Law, ...]], ...]] = (
-    (Scoring, (_law("pool", laws.scoring_keeps_rows), _SAME)),
+    (
+        Scoring,
+        (
+            _law("pool", laws.scoring_keeps_rows),
+            _SAME,
+            _law("pool", laws.of_twins_the_later_scores_no_higher),
+        ),
+    ),
     (Constraint, (_law("ruled pool", laws.constraint_drops_nothing), _SAME)),
     (
         Filter,

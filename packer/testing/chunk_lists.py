@@ -26,6 +26,7 @@ __all__ = ["PROFILES", "Profile", "chunks"]
 Profile: TypeAlias = Literal[
     "ordinary",
     "near-tie",
+    "twins",
     "near-duplicate",
     "adversarial-length",
     "hostile-metadata",
@@ -56,14 +57,15 @@ def chunks(
     """Lists of valid chunks, as a Hypothesis strategy.
 
     `profile`: "near-tie" has scores that are equal or differ in their last bits, and chunks that
-    differ in their id alone; "near-duplicate" texts and embeddings that hardly differ;
+    differ in their id alone; "twins" two or three chunks of few scores, each again and again under
+    other ids; "near-duplicate" texts and embeddings that hardly differ;
     "adversarial-length" chunks of no tokens and of more than any budget, texts of one and of
     thousands of characters; "hostile-metadata" values of every type under any key; "overlapping"
     windows of one text, mostly with something in common, that say so by `source`, `start` and `end`.
     `scores`: a strategy for them (finite floats).  `distinct_scores`: no two are equal.
     `embedded`: all have an embedding of 3 numbers (True), none has (False), or some (None).
-    `named`: the ids are c0, c1, ...; otherwise ids may be missing, repeated or of the form of a
-    made one, and texts may be blank.
+    `named`: the ids are c0, c1, ..., counted up or down from any of them; otherwise ids may be
+    missing, repeated or of the form of a made one, and texts may be blank.
 
     Raises INVALID_PARAMETER for a profile that there is none of.
 
@@ -71,7 +73,8 @@ def chunks(
     >>> @settings(max_examples=5)
     ... @given(chunks("near-tie", max_size=4))
     ... def test(found):
-    ...     assert [chunk.id for chunk in found] == ["c0", "c1", "c2", "c3"][: len(found)]
+    ...     ids = [chunk.id for chunk in found]
+    ...     assert sorted(ids) == ["c0", "c1", "c2", "c3"][: len(found)]
     >>> test()
     """
     if profile == "mixed":
@@ -95,10 +98,16 @@ def chunks(
         raise InvalidParameter(message, details={"profile": profile})
     chunk = _chunk(profile, scores, embedded, named=named)
     unique = (lambda chunk: chunk.score) if distinct_scores else None
-    found = st.lists(chunk, min_size=min_size, max_size=max_size, unique_by=unique)
+    repeated = profile == "twins" and not distinct_scores
+    one = st.integers(0, 2) if repeated else chunk
+    found: Values = st.lists(one, min_size=min_size, max_size=max_size, unique_by=unique)
     if max_size > SHORT:  # lists of free size are mostly short
         half = max(min_size, max_size // 2)
-        found |= st.lists(chunk, min_size=half, max_size=max_size, unique_by=unique)
+        found |= st.lists(one, min_size=half, max_size=max_size, unique_by=unique)
+    if repeated:
+        differ = (lambda chunk: chunk.score) if scores is None else None
+        kinds = st.lists(chunk, min_size=2, max_size=3, unique_by=differ)
+        found = st.builds(_repeated, kinds, found)
     if profile == "ordinary":
         windows = _chunk("overlapping", scores, embedded, named=named)
         found |= st.lists(windows, min_size=min_size, max_size=max_size, unique_by=unique)
@@ -106,7 +115,9 @@ def chunks(
         found = st.tuples(found, st.lists(st.integers(0, max_size), max_size=3)).map(
             lambda drawn: _with_twins(*drawn, most=max_size)
         )
-    return found.map(_numbered) if named else found
+    if not named:
+        return found
+    return st.builds(_numbered, found, st.integers(0, 14), st.sampled_from((1, -1)))
 
 
 def _chunk(
@@ -120,6 +131,10 @@ def _chunk(
     if profile == "near-tie":
         usual = CLOSE
         tokens = st.sampled_from((10, 10, 11))
+    elif profile == "twins":
+        usual = st.sampled_from((0.5, 0.75, 0.25))
+        tokens = st.sampled_from((10, 10, 11, 1))
+        metadata = st.sampled_from(({}, {}, {"source": "kb"}, {"source": "faq", "position": 1}))
     elif profile == "near-duplicate":
         digits = st.sampled_from((5, 50, 500))
         words = st.builds(str.format, st.sampled_from(FAMILIES), digits, digits)
@@ -142,7 +157,9 @@ def _chunk(
         Chunk,
         words if named else words | st.sampled_from(("", " \n")),
         usual if scores is None else scores,
-        id=st.none() if named else st.sampled_from((None, "c0", "c1", "chunk-1", "é", "")),
+        id=st.none()
+        if named or profile == "twins"
+        else st.sampled_from((None, "c0", "c1", "chunk-1", "é", "")),
         tokens=tokens,
         embedding=embeddings,
         metadata=metadata,
@@ -174,8 +191,17 @@ def _has_ink(text: str) -> bool:
     return not text.isspace()
 
 
-def _numbered(chunks: list[Chunk]) -> list[Chunk]:
-    return [attrs.evolve(chunk, id=f"c{at}") for at, chunk in enumerate(chunks)]
+def _numbered(chunks: list[Chunk], first: int, step: int) -> list[Chunk]:
+    """The chunks with ids that rise or fall with their place: ties by id are not ties by place."""
+    size = len(chunks)
+    return [
+        attrs.evolve(chunk, id=f"c{(first + step * at) % size}") for at, chunk in enumerate(chunks)
+    ]
+
+
+def _repeated(kinds: list[Chunk], places: list[int]) -> list[Chunk]:
+    """Each place has one of the kinds, so that most chunks have twins."""
+    return [kinds[place % len(kinds)] for place in places]
 
 
 def _with_twins(chunks: list[Chunk], places: list[int], *, most: int) -> list[Chunk]:

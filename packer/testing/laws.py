@@ -36,6 +36,7 @@ __all__ = [
     "nothing_is_lost",
     "of_one_id_the_best_stays",
     "of_twins_the_earlier_is_first",
+    "of_twins_the_later_scores_no_higher",
     "order_is_a_permutation",
     "order_of_input_is_no_matter",
     "pinned_rows_stay",
@@ -371,6 +372,19 @@ def scoring_keeps_rows(stage: Any, pool: Pool) -> None:
     assert after.cuts == pool.cuts
     assert after.original_scores.tolist() == pool.original_scores.tolist()
     assert np.isfinite(after.scores).all(), f"its scores are {after.scores.tolist()}"
+
+
+def of_twins_the_later_scores_no_higher(stage: Any, pool: Pool) -> None:
+    """Of chunks that differ in their id and place alone, a later one gets no higher score than an
+    earlier one, which it would be packed before.
+    """
+    after = run(stage, pool)
+    score = dict(zip(after.table_rows.tolist(), after.scores.tolist(), strict=True))
+    for earlier, later in _twins(pool):
+        ids = _ids(pool, [earlier, later])
+        assert not score[later] > score[earlier], (
+            f"{ids[1]!r} gets {score[later]}, its earlier twin {ids[0]!r} {score[earlier]}"
+        )
 
 
 def constraint_drops_nothing(stage: Any, pool: Pool) -> None:
