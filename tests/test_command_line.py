@@ -107,7 +107,9 @@ def test_pack_writes_the_context_to_stdout_and_the_report_to_stderr() -> None:
 def test_the_report_of_a_small_file_is_this_to_the_letter(small: str) -> None:
     found = run("pack", small, "-b", "75", "-p", "threshold(0.5) | greedy")
     assert found.stdout == "alpha alpha\n\ndelta delta\n"
-    report = re.sub(r"(?<=\d) +\d+\.\d$", "  ?", found.stderr, flags=re.MULTILINE)  # the milliseconds
+    report = re.sub(
+        r"(?<=\d) +\d+\.\d$", "  ?", found.stderr, flags=re.MULTILINE
+    )  # the milliseconds
     report = re.sub(r" +ms$", "   ms", report, flags=re.MULTILINE)  # as wide as they are
     assert report == (
         "threshold(0.5) | greedy\n"
