@@ -16,7 +16,7 @@ Every factory gives an attrs field.  Its errors name the stage, the parameter an
 ...     AtMost(-1)
 ... except ValueError as error:
 ...     print(error)
-at_most: tokens is -1; give an int of 0 or more
+at_most: tokens is -1; give an int of 0 or more (below 2**63)
 """
 
 import datetime as dt

@@ -154,7 +154,7 @@ def test_scores_are_distinct_and_all_embedded_on_demand(chunks: list[Chunk]) -> 
 @given(chunk_lists(embedded=False))
 def test_none_is_embedded_on_demand(chunks: list[Chunk]) -> None:
     assert all(chunk.embedding is None for chunk in chunks)
-    assert [chunk.id for chunk in chunks] == [f"c{at}" for at in range(len(chunks))]
+    assert {chunk.id for chunk in chunks} == {f"c{at}" for at in range(len(chunks))}
 
 
 def test_untidy_chunks_have_missing_and_repeated_ids_and_blank_texts() -> None:

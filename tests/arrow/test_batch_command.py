@@ -217,7 +217,7 @@ def test_a_terminal_has_a_bar_that_counts_rows(source: Path, target: Path) -> No
 
     primary, secondary = os.openpty()
     with os.fdopen(secondary, "w") as terminal, mock.patch.dict(os.environ, {"TERM": "xterm"}):
-        screen = console(terminal, plain=True)
+        screen = console(terminal, plain=False)
         pack_file(str(source), str(target), parse(POLICY), console=screen, budget=9,
                   on_error="set-aside")  # fmt: skip
     shown = ""
