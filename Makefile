@@ -11,7 +11,7 @@ demo: $(VENV)/installed
 	$(BIN)/packer pack examples/support/chunks.jsonl --budget 600 --policy "$(POLICY)"
 	$(BIN)/packer explain examples/support/chunks.jsonl --budget 600 --policy "$(POLICY)" "mail-templates#0"
 
-test: lint types properties proofs bounds coverage
+test: lint types properties coverage bounds proofs
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
@@ -37,9 +37,11 @@ mutants: $(VENV)/installed
 bounds: $(VENV)/installed
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/bounds HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q tests/test_kernel_*.py
 
-# Kernels as Python: their lines count, and a debugger would see them.
+# Kernels as Python: their lines count, and a debugger would see them.  Without the tests that run
+# in other processes or search at length for faults, which cover little and take long.
+LONG := check_stage ties pytest_plugin typing
 coverage: $(VENV)/installed
-	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q tests packer strategies --cov --cov-report=term
+	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=few $(BIN)/python -m pytest -q tests packer strategies $(LONG:%=--ignore=tests/test_%.py) --cov --cov-report=term
 
 # The HTML pages in Debian's Chromium; how they look is kept in build/screenshots.
 test-browser: $(VENV)/browser
