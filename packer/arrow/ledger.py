@@ -21,7 +21,6 @@ from .schema import ERROR, EXCLUDED, OPTIMALITY, WARNING, Checked, packed_type
 
 __all__ = ["Excluded", "Ledger", "Picked"]
 
-_REASONS: Final = {reason: code for code, reason in enumerate(Reason)}
 NONE: Final = -1
 
 
