@@ -26,7 +26,7 @@ from packer import (
     pack,
     tokenizer,
 )
-from packer.algebra import Policy
+from packer.algebra import Policy, steps_of
 from packer.errors import Infeasible, OverBudget
 from strategies import custom, greedy, knapsack, mmr, prefix, reverse, threshold, top, ushape
 from tests.counters import ADDITIVE, COUNTERS
@@ -119,7 +119,8 @@ def test_the_text_fits_whatever_the_counter(
         )
         for one in packed
     ]
-    assert packed.text() == template.joined(written)
+    if "overlap" not in [step.name for step in steps_of(policy)]:  # under it nothing stands twice
+        assert packed.text() == template.joined(written)
 
 
 @given(st.data(), TEMPLATES, st.sampled_from(ADDITIVE), BUDGETS)

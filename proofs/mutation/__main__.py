@@ -1,226 +1,173 @@
-"""`python -m proofs.mutation [modules]`: run the tests of each module on its mutants.
+"""`python -m proofs.mutation [modules]`: does a test fail for each mutant of the stages and kernels?
 
-cosmic-ray makes the mutants; its own runner starts a Python for each and rewrites the source on
-disk, which takes minutes a module here.  So a mutant runs in a fork of a process that has imported
-everything but this project, and an import hook gives it the mutated source.  Kernels run as
-plain Python (NUMBA_DISABLE_JIT=1).
+First the tests run once under coverage, which says who reaches which line; then each mutant is
+tried with the tests that reach it.  A mutant is *killed* when one fails or takes five times as
+long; else it *survives*.  Kernels run as plain Python (NUMBA_DISABLE_JIT=1).
 
-A mutant is *killed* when a test fails or the tests take five times as long; else it *survives*.
 One JSON object a mutant goes to the file of `--out`; a summary is printed.
 """
 
 import argparse
-import importlib.abc
-import importlib.util
+import functools
+import hashlib
+import importlib
 import json
 import os
-import signal
 import sys
-import time
-from collections.abc import Iterator, Sequence
-from importlib.machinery import ModuleSpec
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from types import ModuleType
-from typing import Any, Final, final
+from typing import Any, Final
 
 import attrs
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-
-OPERATORS: Final = (
-    "core/ReplaceBinaryOperator_Add_Sub",
-    "core/ReplaceBinaryOperator_Sub_Add",
-    "core/ReplaceBinaryOperator_Mul_Add",
-    "core/ReplaceBinaryOperator_Div_Mul",
-    "core/ReplaceBinaryOperator_FloorDiv_Mul",
-    "core/ReplaceBinaryOperator_Mod_Add",
-    "core/ReplaceBinaryOperator_RShift_LShift",
-    "core/ReplaceBinaryOperator_LShift_RShift",
-    "core/ReplaceBinaryOperator_BitAnd_BitOr",
-    "core/ReplaceComparisonOperator_Lt_LtE",
-    "core/ReplaceComparisonOperator_LtE_Lt",
-    "core/ReplaceComparisonOperator_Gt_GtE",
-    "core/ReplaceComparisonOperator_GtE_Gt",
-    "core/ReplaceComparisonOperator_Lt_Gt",
-    "core/ReplaceComparisonOperator_Gt_Lt",
-    "core/ReplaceComparisonOperator_Eq_NotEq",
-    "core/ReplaceComparisonOperator_NotEq_Eq",
-    "core/ReplaceUnaryOperator_Delete_USub",
-    "core/ReplaceUnaryOperator_Delete_Invert",
-    "core/ReplaceUnaryOperator_Delete_Not",
-    "core/AddNot",
-    "core/ReplaceTrueWithFalse",
-    "core/ReplaceFalseWithTrue",
-    "core/ReplaceAndWithOr",
-    "core/ReplaceOrWithAnd",
-    "core/ReplaceBreakWithContinue",
-    "core/ReplaceContinueWithBreak",
-    "core/NumberReplacer",
-    "core/ZeroIterationForLoop",
+from proofs.mutation.judging import (
+    OPTIONS,
+    Choice,
+    InPlace,
+    Verdict,
+    imported_anew,
+    verdicts,
 )
-"""One wrong variant for each kind of slip; the others of cosmic-ray repeat these."""
+from proofs.mutation.mutants import ROOT, modules, mutants
+from proofs.mutation.reach import Measuring, Reach
 
-TEXT: Final = "tests/test_dsl.py"
-WALKS: Final = "proofs/conformance/test_selectors.py"
-COPIES: Final = "proofs/conformance/test_filters_and_orders.py"
-ALIKE: Final = ("tests/test_dedup.py", "tests/test_kernel_similarity.py")
-
-TESTS: Final[dict[str, tuple[str, ...]]] = {
-    "strategies.filters": ("tests/test_filters.py", TEXT),
-    "strategies.greedy": ("tests/test_selectors.py", TEXT, WALKS),
-    "strategies.orders": ("tests/test_orders.py", TEXT),
-    "strategies.knapsack": ("tests/test_selectors.py", TEXT, WALKS),
-    "strategies.mmr": ("tests/test_selectors.py", TEXT),
-    "strategies.dedup": ("tests/test_dedup.py", "tests/test_containment.py", TEXT),
-    "strategies.versions": ("tests/test_versions.py", TEXT),
-    "strategies.scoring": ("tests/test_scoring.py", TEXT),
-    "strategies.constraints": ("tests/test_constraints.py", TEXT),
-    "packer.kernels.knapsack": (WALKS, "tests/test_kernel_knapsack.py"),
-    "packer.kernels.knapsack_core": (WALKS,),
-    "packer.kernels.knapsack_rank": (WALKS, "tests/test_kernel_knapsack.py"),
-    "packer.kernels.mmr": ("tests/test_kernel_mmr.py",),
-    "packer.kernels.near_duplicates": (*ALIKE, COPIES),
-    "packer.kernels.trigrams": ALIKE,
-    "packer.kernels.cosine": ALIKE,
-    "packer.kernels.containment": ("tests/test_containment.py",),
-    "packer.kernels.rules": ("tests/test_kernel_rules.py",),
-}
-"""The modules that are mutated, and the tests that should notice, those that see most first."""
-
-EQUIVALENT: Final = "strict=True"
-"""A line with it is as good without: it only says that two lists have one length."""
+TESTS: Final = ("tests", "strategies", "packer", "proofs/conformance")
+ELSEWHERE: Final = (
+    "tests/arrow",  # the same stages again, by columns
+    "tests/browser",
+    "tests/engines",
+    "tests/integrations",
+    "tests/test_benchmarks.py",
+    "tests/test_check_stage.py",  # searches for faults at length
+    "tests/test_documentation.py",
+    "tests/test_frontier.py",
+    "tests/test_page.py",
+    "tests/test_pytest_plugin.py",  # in processes of their own
+    "tests/test_quality.py",
+    "tests/test_ties.py",
+    "tests/test_tuning.py",
+    "tests/test_typing.py",
+)
+FOLDER: Final = ROOT / "build" / "mutants"
 
 
-@final
-@attrs.frozen
-class Mutant:
-    """A module with one slip."""
-
-    module: str
-    operator: str
-    occurrence: int
-    line: int
-    before: str
-    after: str
-    source: str = attrs.field(repr=False)
-
-
-def path_of(module: str) -> Path:
-    """The file of a module."""
-    return ROOT / f"{module.replace('.', '/')}.py"
-
-
-def mutants(module: str) -> Iterator[Mutant]:
-    """Every mutant of a module that is another program."""
-    from cosmic_ray.mutating import mutate_code
-    from cosmic_ray.plugins import get_operator
-
-    original = path_of(module).read_text()
-    lines = original.splitlines()
-    for name in OPERATORS:
-        operator = get_operator(name)()
-        occurrence = 0
-        while (source := mutate_code(original, operator, occurrence)) is not None:
-            occurrence += 1
-            changed = source.splitlines()
-            at = next(
-                (at for at, (a, b) in enumerate(zip(lines, changed, strict=False)) if a != b), None
-            )
-            if at is None or (EQUIVALENT in lines[at] and "True" in name):
-                continue
-            if compile_as(source, module):
-                yield Mutant(module, name, occurrence - 1, at + 1, lines[at], changed[at], source)
-
-
-def compile_as(source: str, module: str) -> Any:
-    """The code of a source; None where it is no program."""
-    try:
-        return compile(source, path_of(module), "exec")
-    except SyntaxError:
-        return None
-
-
-class Hook(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Gives one module another source."""
-
-    def __init__(self, mutant: Mutant) -> None:
-        self.mutant = mutant
-
-    def find_spec(self, name: str, _path: Any, _target: Any = None, /) -> ModuleSpec | None:
-        """The mutated module, and nothing else."""
-        if name != self.mutant.module:
-            return None
-        return importlib.util.spec_from_file_location(name, path_of(name), loader=self)
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Run the mutated source."""
-        exec(compile_as(self.mutant.source, self.mutant.module), vars(module))
-
-
-def run(tests: Sequence[str], mutant: Mutant | None, limit: float) -> tuple[str, float]:
-    """("killed" | "survived" | "timeout", seconds) of the tests in a fork."""
-    started = time.perf_counter()
+def in_a_fork(work: Callable[[], Any]) -> int:
+    """Start it in a process of its own."""
     child = os.fork()
     if child == 0:
-        os.setpgrp()
-        for stream in (1, 2):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
-        if mutant is not None:
-            sys.meta_path.insert(0, Hook(mutant))
-        import pytest
+        work()
+        sys.stdout.flush()
+        os._exit(0)
+    return child
 
-        plugins = ["-p", "no:cacheprovider", "-p", "no:cov", "--assert=plain"]
-        os._exit(int(pytest.main(["-x", "-q", *plugins, *tests])))
-    while time.perf_counter() - started < limit:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            outcome = "survived" if os.waitstatus_to_exitcode(status) == 0 else "killed"
-            return outcome, time.perf_counter() - started
-        time.sleep(0.02)
-    os.killpg(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return "timeout", time.perf_counter() - started
+
+def collect_and(plugin: object, tests: Sequence[str]) -> None:
+    """Collect the tests and leave the rest to a plugin."""
+    import pytest
+
+    ignored = [f"--ignore={path}" for path in ELSEWHERE]
+    pytest.main([*OPTIONS, *ignored, *tests], plugins=[plugin])
+
+
+def measured_reach(tests: Sequence[str], workers: int) -> Reach:
+    """Who reaches what, kept until a source or a test changes."""
+    digest = hashlib.sha256(repr(tests).encode())
+    for folder in ("packer", "strategies", "tests", "proofs/conformance"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            digest.update(path.read_bytes())
+    files = [FOLDER / f"reach-{digest.hexdigest()[:12]}-{part}.json" for part in range(workers)]
+    if not all(path.exists() for path in files):
+        for part, path in enumerate(files):
+            plugin = Measuring(modules(), path, part, workers)
+            in_a_fork(functools.partial(collect_and, plugin, tests))
+        for _ in files:
+            os.wait()
+    return Reach.load(files)
 
 
 def main() -> int:
     """Run the mutants of the modules; the exit code is 0 when 90 % are killed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("modules", nargs="*", default=list(TESTS), help="as strategies.greedy")
+    parser.add_argument("modules", nargs="*", default=modules(), help="as strategies.greedy")
     parser.add_argument("--every", type=int, default=1, help="every so many mutants of a module")
-    parser.add_argument("--minutes", type=float, default=600.0, help="stop after so long")
-    parser.add_argument("--out", type=Path, default=ROOT / "build" / "mutants.jsonl")
+    parser.add_argument("--first", type=int, default=0, help="the first of them, from 0")
+    parser.add_argument("--again", type=Path, help="only what survived, by such a file of `--out`")
+    parser.add_argument("--tests", nargs="+", default=TESTS, help="only these tests")
+    parser.add_argument(
+        "--seconds", type=float, default=60.0, help="of tests for a mutant, at most"
+    )
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--out", type=Path, default=FOLDER / "verdicts.jsonl")
     options = parser.parse_args()
     os.chdir(ROOT)
-    os.environ |= {"NUMBA_DISABLE_JIT": "1", "HYPOTHESIS_PROFILE": "ci"}
-    for name in ("numpy", "numba", "attrs", "regex", "hypothesis", "pytest", "sybil"):
+    os.environ |= {"NUMBA_DISABLE_JIT": "1", "HYPOTHESIS_PROFILE": "mutants"}
+    for name in ("numpy", "numba", "attrs", "regex", "pytest", "sybil", "coverage"):
         importlib.import_module(name)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    ends = time.perf_counter() + 60 * options.minutes
-    killed = total = 0
-    with options.out.open("a") as out:
-        for module in options.modules:
-            state, usual = run(TESTS[module], None, 3600.0)
-            if state != "survived":
-                print(f"{module}: its tests fail without a mutation")
-                return 2
-            here = dead = 0
-            for mutant in list(mutants(module))[:: options.every]:
-                if time.perf_counter() > ends:
-                    break
-                state, seconds = run(TESTS[module], mutant, 5 * usual + 10)
-                here, dead = here + 1, dead + (state != "survived")
-                record = attrs.asdict(mutant, filter=lambda field, _: field.name != "source")
-                out.write(
-                    json.dumps({**record, "state": state, "seconds": round(seconds, 1)}) + "\n"
-                )
-                out.flush()
-            killed, total = killed + dead, total + here
-            print(
-                f"{module}: {dead} of {here} mutants killed; its tests take {usual:.1f} s",
-                flush=True,
-            )
-    print(f"{killed} of {total} mutants killed, {killed / max(total, 1):.1%}")
-    return int(killed < 0.9 * total)
+    register_profile()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    reach = measured_reach(options.tests, options.workers)
+    with ProcessPoolExecutor(options.workers) as pool:
+        sample = slice(options.first, None, options.every)
+        found = [each for many in pool.map(mutants, options.modules) for each in many[sample]]
+    if options.again:
+        alive = survivors(options.again)
+        found = [each for each in found if (each.module, each.operator, each.occurrence) in alive]
+    choice = Choice(reach, options.seconds)
+    out = options.out.open("w")
+
+    def tell(verdict: Verdict) -> None:
+        record = attrs.asdict(verdict, filter=lambda field, _: field.name != "source")
+        out.write(json.dumps({**record.pop("mutant"), **record}) + "\n")
+        out.flush()
+
+    inside = [each for each in found if each.inside]
+    outside = [each for each in found if not each.inside]
+    in_a_fork(lambda: collect_and(InPlace(inside, choice, options.workers, tell), options.tests))
+    os.wait()
+    for verdict in verdicts(imported_anew(outside, choice), options.workers, choice.kills):
+        tell(verdict)
+    out.close()
+    return summary(options.out)
+
+
+def register_profile() -> None:
+    """The same examples every time, and no search for the smallest: that one fails is enough."""
+    from hypothesis import HealthCheck, Phase, settings
+
+    settings.register_profile(
+        "mutants",
+        database=None,
+        deadline=None,
+        derandomize=True,
+        max_examples=30,
+        phases=(Phase.explicit, Phase.generate),
+        report_multiple_bugs=False,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+
+
+def survivors(path: Path) -> set[tuple[str, str, int]]:
+    """The mutants that no test killed, by what stands in a file of verdicts."""
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    return {
+        (row["module"], row["operator"], row["occurrence"]) for row in rows if not _killed([row])
+    }
+
+
+def summary(path: Path) -> int:
+    """Print the counts by module; 0 when 90 % are killed."""
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    for module in sorted({row["module"] for row in rows}):
+        here = [row for row in rows if row["module"] == module]
+        print(f"{module}: {_killed(here)} of {len(here)} mutants killed")
+    share = _killed(rows) / max(len(rows), 1)
+    print(f"{_killed(rows)} of {len(rows)} mutants killed, {share:.1%}")
+    return int(share < 0.9)
+
+
+def _killed(rows: Sequence[dict[str, Any]]) -> int:
+    return sum(row["state"] in {"killed", "timeout"} for row in rows)
 
 
 if __name__ == "__main__":
