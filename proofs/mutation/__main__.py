@@ -22,6 +22,7 @@ from typing import Any, Final
 import attrs
 
 from proofs.mutation.judging import (
+    KILLED,
     OPTIONS,
     Choice,
     InPlace,
@@ -29,7 +30,7 @@ from proofs.mutation.judging import (
     imported_anew,
     verdicts,
 )
-from proofs.mutation.mutants import ROOT, modules, mutants
+from proofs.mutation.mutants import CONTROL, ROOT, controls, modules, mutants
 from proofs.mutation.reach import Measuring, Reach
 
 TESTS: Final = ("tests", "strategies", "packer", "proofs/conformance")
@@ -113,6 +114,7 @@ def main() -> int:
     if options.again:
         alive = survivors(options.again)
         found = [each for each in found if (each.module, each.operator, each.occurrence) in alive]
+    found = [each for module in options.modules for each in controls(module)] + found
     choice = Choice(reach, options.seconds)
     out = options.out.open("w")
 
@@ -156,18 +158,23 @@ def survivors(path: Path) -> set[tuple[str, str, int]]:
 
 
 def summary(path: Path) -> int:
-    """Print the counts by module; 0 when 90 % are killed."""
+    """Print the counts by module; 0 when 90 % are killed, 2 when a control was or the runner failed."""
     rows = [json.loads(line) for line in path.read_text().splitlines()]
+    astray = [row for row in rows if row["state"] == "error"]
+    astray += _killed([row for row in rows if row["operator"] == CONTROL])
+    rows = [row for row in rows if row["operator"] != CONTROL]
     for module in sorted({row["module"] for row in rows}):
         here = [row for row in rows if row["module"] == module]
-        print(f"{module}: {_killed(here)} of {len(here)} mutants killed")
-    share = _killed(rows) / max(len(rows), 1)
-    print(f"{_killed(rows)} of {len(rows)} mutants killed, {share:.1%}")
-    return int(share < 0.9)
+        print(f"{module}: {len(_killed(here))} of {len(here)} mutants killed")
+    share = len(_killed(rows)) / max(len(rows), 1)
+    print(f"{len(_killed(rows))} of {len(rows)} mutants killed, {share:.1%}")
+    for row in astray:
+        print(f"no verdict: {row['module']}:{row['line']} {row['state']} by {row['by']}")
+    return 2 if astray else int(share < 0.9)
 
 
-def _killed(rows: Sequence[dict[str, Any]]) -> int:
-    return sum(row["state"] in {"killed", "timeout"} for row in rows)
+def _killed(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row for row in rows if row["state"] in KILLED]
 
 
 if __name__ == "__main__":

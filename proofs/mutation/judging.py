@@ -21,7 +21,7 @@ from typing import Any, Final, final
 
 import attrs
 
-from proofs.mutation.mutants import Mutant, changed_functions, code_of, path_of
+from proofs.mutation.mutants import CONTROL, Mutant, changed_functions, code_of, path_of
 from proofs.mutation.reach import Reach
 
 SLOWER: Final = 5.0
@@ -41,6 +41,13 @@ OPTIONS: Final = (
 )
 
 
+ENDS: Final = {0: "survived", 1: "killed", 2: "error", -signal.SIGALRM: "timeout"}
+"""By how a fork ended; by any other signal it "crashed"."""
+KILLED: Final = ("killed", "timeout", "crashed")
+CONTROLLED: Final = 20
+"""With so many tests a control is tried, the quickest."""
+
+
 @final
 @attrs.frozen
 class Verdict:
@@ -48,9 +55,9 @@ class Verdict:
 
     mutant: Mutant
     state: str
-    """"killed" | "timeout" | "survived" | "unreached"."""
+    """One of `KILLED`, or "survived" | "unreached" | "error" (of this runner, not of a test)."""
     by: str
-    """The test that failed; "" for none."""
+    """The test that failed, or the error; "" for none."""
     tests: int
     """How many tests were to run."""
     left_out: int
@@ -69,6 +76,8 @@ class Choice:
 
     def __call__(self, mutant: Mutant, *, everywhere: bool) -> tuple[list[str], int]:
         """The ids of the tests, and how many were left out."""
+        if mutant.operator == CONTROL:
+            return self.reach.of(mutant, everywhere=True)[:CONTROLLED], 0
         found = self.reach.of(mutant, everywhere=everywhere)
         found.sort(key=lambda test: -self.kills[mutant.module, test])
         total = 0.0
@@ -127,7 +136,7 @@ def verdicts(
         by = os.read(pipe, 4096).decode()
         os.close(pipe)
         code = os.waitstatus_to_exitcode(status)
-        state = "survived" if code == 0 else "timeout" if code == -signal.SIGALRM else "killed"
+        state = ENDS.get(code, "crashed")
         kills[trial.mutant.module, by] += 1
         took = time.perf_counter() - started
         yield Verdict(trial.mutant, state, by, len(trial.tests), trial.left_out, round(took, 2))
@@ -144,10 +153,12 @@ def _fork(work: Callable[[], str]) -> tuple[int, int]:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     try:
         by = work()
-    except BaseException as error:  # noqa: BLE001  # a mutant that cannot even be imported
-        by = type(error).__name__
+        code = int(bool(by))
+    except BaseException as error:  # noqa: BLE001  # whatever it is, it is no verdict of a test
+        by = repr(error)
+        code = 2
     os.write(write, by.encode()[:4000])
-    os._exit(bool(by))
+    os._exit(code)
 
 
 class InPlace:

@@ -43,6 +43,9 @@ OPERATORS: Final = (
 )
 """One wrong variant for each kind of slip; the others of cosmic-ray repeat these."""
 
+CONTROL: Final = "none"
+"""The operator of a control: the module as it is, which no test may kill."""
+
 EQUIVALENT: Final = "strict=True"
 """A line with it is as good without: it only says that two lists have one length."""
 
@@ -101,6 +104,12 @@ def mutants(module: str) -> list[Mutant]:
             if code_of(mutant):
                 found.append(attrs.evolve(mutant, inside=bool(changed_functions(mutant))))
     return found
+
+
+def controls(module: str) -> list[Mutant]:
+    """The module without a slip, to be tried in both ways: what kills it is no test."""
+    source = path_of(module).read_text()
+    return [Mutant(module, CONTROL, 0, 1, "", "", source, inside=way) for way in (True, False)]
 
 
 def code_of(mutant: Mutant) -> CodeType | None:
