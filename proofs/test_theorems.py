@@ -32,9 +32,10 @@ def test_sound_step_is_proved() -> None:
     [
         ({"then": x * y > x + y}, "is false, as .* shows"),
         ({"given": {**GIVEN, "x is below 0": x < 0}}, "is vacuous"),
-        ({"mutants": []}, "has no mutant"),
-        ({"mutants": [Mutant("the same")]}, "'the same' is not refuted"),
-        ({"mutants": [Mutant("other", without=["z"])]}, "changes {'z'}"),
+        ({"given": {**GIVEN, "x is above -5": x > -5}}, "not need that x is above -5"),
+        ({"given": {}, "then": x * x >= 0, "mutants": []}, "nothing that could refute it"),
+        ({"mutants": [Mutant("the same")]}, "'the same' that is not refuted"),
+        ({"mutants": [Mutant("other", instead={"z": x > 0})]}, "changes {'z'}"),
     ],
 )
 def test_step_that_proves_nothing_is_refused(changes: dict[str, object], told: str) -> None:
