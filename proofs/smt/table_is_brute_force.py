@@ -2,8 +2,8 @@
 
 The table is the recursion best(n, room) = the larger of best(n - 1, room) and, where item n fits,
 value n + best(n - 1, room - weight n).  Values, weights and the capacity are real numbers that z3
-may choose; the recursion is unrolled, the subsets are all listed.  (The tests' oracle for the
-knapsack is this table; the kernel has none.)
+may choose; the recursion is unrolled, the subsets are all listed.  The tests' oracle for the knapsack
+is `by_table`, which fills this table over whole capacities; `proofs/conformance` compares the two.
 """
 
 from collections.abc import Sequence
