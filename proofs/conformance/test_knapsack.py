@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import pairwise
-from math import floor
+from itertools import compress, pairwise
+from math import floor, ldexp
 
 import numpy as np
 import pytest
@@ -24,6 +24,7 @@ from proofs.smt.knapsack_keeps_an_optimal_state import (
     toggled_first,
 )
 from proofs.smt.reduction_keeps_better_subsets import distance, fixed
+from proofs.smt.rounding_is_within_the_bound import reported, within
 from proofs.smt.table_is_brute_force import brute_force, table
 from strategies import knapsack
 from strategies.knapsack import _scaled
@@ -216,20 +217,30 @@ def test_knapsack_of_many_ties_is_the_table_or_has_a_bound(
     assert twice >= least_twice
 
 
-def test_scaled_scores_are_within_a_half_and_the_bound_covers_the_sum() -> None:
+def test_scaled_scores_are_rounded_and_the_bound_covers_any_subset() -> None:
     rng = np.random.default_rng(20_240_604)
+    vanished = 0
     for _ in range(CASES):
         n = int(rng.integers(1, 8))
-        scores = rng.random(n) * 10.0 ** rng.integers(-3, 4)
+        # Of one magnitude or of many: beside the highest the lowest is then no unit of the scale.
+        magnitudes = rng.integers(-20, 4, n) if rng.random() < 0.5 else rng.integers(-3, 4)
+        scores = rng.random(n) * 10.0**magnitudes
         whole, shift = _scaled(scores)
-        exact = [Fraction(score) * Fraction(2) ** shift for score in scores.tolist()]
-        assert all(
-            abs(number - score) <= Fraction(1, 2)
-            for number, score in zip(whole.tolist(), exact, strict=True)
-        )
+        vanished += int((whole == 0).sum())
+        scaled = [Fraction(score) * Fraction(2) ** shift for score in scores.tolist()]
+        assert all(map(within, scaled, whole.tolist(), [1] * n))
+        taken = rng.random(n) < 0.5
+        assert within(sum(compress(scaled, taken)), int(whole[taken].sum()), n)
+
         costs = rng.integers(1, 9, n)
         pool = Pool.from_arrays(scores, costs, budget=int(costs.max()) + 3)
         optimality = knapsack(pool).optimality
         assert optimality is not None
         best = brute_force(list(map(Fraction, scores.tolist())), costs.tolist(), pool.budget)
         assert float(best) <= optimality.bound  # a bound that is exact is rounded once
+        if int(costs.sum()) > pool.budget and whole.all():
+            most = brute_force(whole.tolist(), costs.tolist(), pool.budget)
+            rounded = any(score.denominator > 1 for score in scaled)
+            told = reported(most, n) if rounded else most
+            assert optimality.bound == ldexp(told, -shift)
+    assert vanished > CASES / 4
