@@ -16,22 +16,26 @@ import z3
 from .either import when
 from .theorem import Mutant, Step, Theorem
 
-__all__ = ["THEOREM", "after", "walk"]
+__all__ = ["THEOREM", "after", "fits", "walk"]
+
+
+def fits(used: Any, cost: Any, limit: Any) -> Any:
+    """Whether a chunk of this cost (tokens + overhead) still fits."""
+    return used + cost <= limit
 
 
 def after(used: Any, cost: Any, limit: Any) -> Any:
-    """What is used after a chunk of this cost (tokens + overhead) was looked at."""
-    return when(used + cost <= limit, used + cost, used)
+    """What is used after a chunk of this cost was looked at."""
+    return when(fits(used, cost, limit), used + cost, used)
 
 
 def walk(costs: list[int], limit: int) -> list[int]:
     """The places in the ranking that a walk takes."""
     used, taken = 0, []
     for place, cost in enumerate(costs):
-        more = after(used, cost, limit)
-        if used + cost <= limit:
+        if fits(used, cost, limit):
             taken.append(place)
-        used = more
+        used = after(used, cost, limit)
     return taken
 
 
