@@ -1,4 +1,4 @@
-"""Cost-scaled greedy against the best single element reaches its factor, n <= 4, for any costs.
+"""Cost-scaled greedy against the best single element reaches its factor, n <= 4, any costs above 0.
 
 The value of sets may be any monotone submodular one; costs and budget may be any numbers above 0.  A
 walk always adds what gains most per cost among what still fits; the best element alone comes

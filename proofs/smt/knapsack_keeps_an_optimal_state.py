@@ -17,9 +17,8 @@ weight + shift * size <= room + shift * count holds of it too, and the same boun
 gap of the surrogate.
 
 *Dominance.*  Both lists rise in weight, and the merge takes the lighter of their first, so all that
-came before are no heavier.
-What completes a state completes a lighter one, and to as much where that is at least as valuable
-(*dominated*).  That also holds where the other was itself bounded and dropped: then neither leads
+came before are no heavier.  What completes a state completes a lighter one, and to as much where that
+is at least as valuable (*dominated*).  That also holds where the other was itself bounded and dropped: then neither leads
 above `best`.  (A subset above `best` meets the limit on items whichever state it came from.)
 
 *The toggles.*  At the start the break solution leads to the optimum, when all items may be toggled.
