@@ -54,7 +54,7 @@ def main() -> int:
     failed = 0
     for theorem in theorems():
         try:
-            print(f"{prove(theorem):7.2f} s  {theorem.title} ({len(theorem.steps)} steps)")
+            print(f"{prove(theorem):7.2f} s  {theorem.title} (steps: {len(theorem.steps)})")
         except AssertionError as fault:
             failed += 1
             print(f" FAILED    {fault}")

@@ -11,6 +11,7 @@ from packer.conditions import Condition
 from proofs import laws
 from strategies import greedy, where
 from tests.generators import (
+    CONSTRAINTS,
     FILTERS,
     METADATA,
     ORDERS,
@@ -23,13 +24,14 @@ from tests.generators import (
     stages,
 )
 
-any_stage = some_stage(FILTERS + SCORING + SELECTORS + ORDERS)
+before_the_selector = some_stage(FILTERS + SCORING + CONSTRAINTS)
+any_stage = before_the_selector | some_stage(SELECTORS) | some_stage(ORDERS)
 
 
 @st.composite
 def compositions(draw: st.DrawFn) -> list[Any]:
     """Three stages or more that compose."""
-    steps = draw(st.lists(some_stage(FILTERS + SCORING), min_size=1, max_size=4))
+    steps = draw(st.lists(before_the_selector, min_size=1, max_size=4))
     return [*steps, draw(some_stage(SELECTORS)), draw(some_stage(ORDERS))]
 
 

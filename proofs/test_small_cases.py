@@ -6,15 +6,27 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from packer import Pool
+from packer import Pool, Selector
 from packer.outcome import position_quality
 from proofs import laws
-from strategies import density, greedy, knapsack, mmr, prefix, ushape
+from strategies import coverage, custom, density, dpp, greedy, knapsack, mmr, prefix, ushape
+from tests.generators import SELECTORS, everything
 
 SCORES = (-1.0, 1.0, 2.0, 3.0)
 COSTS = (0, 1, 2, 3)
 BUDGETS = (1, 3, 5)
 TEXTS = ("one text", "one text", "another")
+EACH_SELECTOR: tuple[Selector, ...] = (
+    greedy,
+    prefix,
+    density,
+    knapsack,
+    mmr(0.5),
+    coverage(),
+    coverage(cost_power=1.0),
+    dpp(),
+    custom(everything),
+)
 
 
 def pools(budget: int) -> Iterator[Pool]:
@@ -39,6 +51,17 @@ def test_rankings_hold_on_all_triples(budget: int) -> None:
         laws.prefix_is_a_prefix(pool)
         for selector in (greedy, prefix, density, knapsack):
             laws.reasons_are_true(selector, pool)
+
+
+@pytest.mark.parametrize("selector", EACH_SELECTOR, ids=str)
+def test_every_selector_stays_within_on_all_triples(selector: Selector) -> None:
+    for budget in BUDGETS:
+        for pool in pools(budget):
+            laws.selection_fits(selector, pool)
+
+
+def test_no_selector_of_the_catalog_is_left_out() -> None:
+    assert {selector.name for selector in EACH_SELECTOR} == set(SELECTORS)
 
 
 def test_mmr_of_relevance_alone_is_greedy_on_all_triples() -> None:

@@ -5,6 +5,7 @@ __all__ = [
     "filled_over_by_one",
     "place_beside_the_back",
     "strict_second_threshold",
+    "total_beyond_the_room",
 ]
 
 
@@ -48,3 +49,12 @@ def best_total_of_two(v0: int, v1: int, w0: int, w1: int, room: int) -> int:
     """
     best = max(v0, 0) if w0 <= room else 0
     return max(best, v1) if w1 <= room else best
+
+
+def total_beyond_the_room(v0: int, w0: int, room: int) -> int:
+    """A table that takes what does not fit.
+
+    pre: w0 >= 0 and room >= 0
+    post: __return__ == 0 or (__return__ == v0 and w0 <= room)
+    """
+    return max(v0, 0)

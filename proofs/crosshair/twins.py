@@ -56,8 +56,12 @@ def prefix_filled(c0: int, c1: int, c2: int, budget: int) -> Flags:
 def left_out_as_budget(cost: int, used: int, budget: int) -> bool:
     """Whether a chunk that was not chosen is out as `budget`; else it is out as `strategy`.
 
+    The first: where `greedy`, with so much used, would not take it; the second: what was used
+    and the chunk stay within.
+
     pre: cost >= 0 and 0 <= used <= budget
-    post: __return__ == (used + cost > budget)
+    post: __return__ != filled(used, cost, 0, budget)[1]
+    post: __return__ or used + cost <= budget
     """
     left = budget - used
     return cost > left
@@ -112,6 +116,7 @@ def best_total(values: Three, w0: int, w1: int, w2: int, room: int) -> int:
     post: w0 + w2 > room or __return__ >= values[0] + values[2]
     post: w1 + w2 > room or __return__ >= values[1] + values[2]
     post: w0 + w1 + w2 > room or __return__ >= sum(values)
+    post: _is_of_a_subset(__return__, values, w0, w1, w2, room)
     """
     v0, v1, v2 = values
     best = _of_two(v0, v1, w0, w1, room)
@@ -126,3 +131,18 @@ def _of_two(v0: int, v1: int, w0: int, w1: int, room: int) -> int:
         rest = max(v0, 0) if w0 <= room - w1 else 0
         best = max(best, v1 + rest)
     return best
+
+
+def _is_of_a_subset(total: int, values: Three, w0: int, w1: int, w2: int, room: int) -> bool:
+    """Whether a subset that fits has this total."""
+    v0, v1, v2 = values
+    return (
+        total == 0
+        or (total == v0 and w0 <= room)
+        or (total == v1 and w1 <= room)
+        or (total == v2 and w2 <= room)
+        or (total == v0 + v1 and w0 + w1 <= room)
+        or (total == v0 + v2 and w0 + w2 <= room)
+        or (total == v1 + v2 and w1 + w2 <= room)
+        or (total == v0 + v1 + v2 and w0 + w1 + w2 <= room)
+    )

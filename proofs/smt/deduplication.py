@@ -9,7 +9,9 @@ from typing import Any
 
 import z3
 
-__all__ = ["earlier", "kept", "similar", "step_holds"]
+from .either import all_of, negated
+
+__all__ = ["blocks", "earlier", "kept", "similar", "stays", "step_holds"]
 
 similar = z3.Function("similar", z3.IntSort(), z3.IntSort(), z3.BoolSort())
 _j = z3.Int("j")
@@ -20,16 +22,26 @@ def earlier(row: Any, holds: Callable[[Any], Any]) -> Any:
     return z3.Exists([_j], z3.And(_j >= 0, _j < row, holds(_j)))
 
 
+def blocks(kept: Any, alike: Any) -> Any:
+    """Whether an earlier row blocks a later one, which is similar to it or not."""
+    return all_of(kept, alike)
+
+
+def stays(candidate: Any, blocked: Any) -> Any:
+    """Whether a row is kept, which an earlier one blocks or none does."""
+    return all_of(candidate, negated(blocked))
+
+
 def step_holds(keep: Any, row: Any, candidate: Any) -> Any:
     """That `keep` is at this row what the walk makes of the earlier rows."""
-    blocked = earlier(row, lambda other: z3.And(keep(other), similar(row, other)))
-    return keep(row) == z3.And(candidate, z3.Not(blocked))
+    blocked = earlier(row, lambda other: blocks(keep(other), similar(row, other)))
+    return keep(row) == stays(candidate, blocked)
 
 
 def kept(candidates: Sequence[bool], alike: Callable[[int, int], bool]) -> list[bool]:
     """The walk on numbers: which rows are kept."""
     found: list[bool] = []
     for row, candidate in enumerate(candidates):
-        blocked = any(found[other] and alike(row, other) for other in range(row))
-        found.append(candidate and not blocked)
+        blocked = any(blocks(found[other], alike(row, other)) for other in range(row))
+        found.append(stays(candidate, blocked))
     return found

@@ -1,7 +1,7 @@
 """Words for what is computed on numbers and on z3's terms alike.
 
-A model of shipped code is written once, in these words.  z3 proves the theorem about it, and
-`proofs/conformance` runs it on numbers and compares it with the code.
+One step of a model is a function in these words: z3 proves the theorem about it, and
+`proofs/conformance` runs it on numbers, in a loop over the input, beside the shipped code.
 """
 
 from typing import Any
