@@ -5,6 +5,7 @@ a fresh import, so the fork starts from a process that has not imported this pro
 """
 
 import gc
+import importlib
 import importlib.abc
 import importlib.util
 import os
@@ -179,6 +180,8 @@ class InPlace:
     def pytest_runtestloop(self, session: Any) -> bool:
         """Try every mutant."""
         items = {item.nodeid: item for item in session.items}
+        for module in {mutant.module for mutant in self.mutants}:
+            importlib.import_module(module)  # one that only a call imports would stay as it is
         gc.collect()
         gc.freeze()
         for verdict in verdicts(self._trials(items), self.workers, self.choice.kills):
