@@ -34,6 +34,7 @@ def naive(
 @given(SETS, SHARES, st.sets(st.integers(0, 8), max_size=2), st.randoms(use_true_random=False))
 @example([[0, 1, 2, 3], [0, 2, 4, 5], [2, 6]], 0.5, set(), None)
 @example([[2, 3, 4, 5], [1, 2, 6, 7], [1, 2, 3]], 0.6, set(), None)  # the later is met first
+@example([[0, 1, 2, 3], [2, 3, 4], [3, 4]], 0.6, set(), None)  # the second holds none, as it goes
 @example([[0, 1, 2], [0, 1, 2], [0, 1, 2], [], []], 1.0, {1}, None)
 def test_a_row_goes_into_the_kept_row_that_holds_most_of_it(
     texts: list[list[int]], threshold: float, pins: set[int], random: object

@@ -1,6 +1,7 @@
 """Cosines of unit rows, one at a time and four at a time, at both ends of their range."""
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +12,9 @@ from .similarity_pools import ROWS, frozen
 
 
 @given(ROWS, st.data())
-def test_the_nearest_of_four_has_the_greatest_cosine(rows: np.ndarray, data: st.DataObject) -> None:
+def test_the_nearest_of_four_has_the_greatest_cosine(
+    rows: npt.NDArray[np.float32], data: st.DataObject
+) -> None:
     """Whichever of them it is, and to the bit where rows are equal."""
     unit = frozen(rows)
     row = st.integers(0, len(unit) - 1)
@@ -39,7 +42,7 @@ def test_each_of_four_can_be_the_nearest(at: int) -> None:
 def test_four_products_stand_in_the_order_of_the_rows(at: int) -> None:
     unit = frozen(np.array([[1, 2, 3], [4, 0, -1], [0, 5, 0], [1, 1, 1], [2, 0, 0]], np.float32))
     others = [1 + (at + k) % 4 for k in range(4)]
-    assert cosine.dots(unit, 0, *others) == tuple([1.0, 10.0, 6.0, 2.0][k - 1] for k in others)
+    assert [*cosine.dots(unit, 0, *others)] == [[1.0, 10.0, 6.0, 2.0][k - 1] for k in others]
     assert cosine.dot(unit, 0, 1 + at) == [1.0, 10.0, 6.0, 2.0][at]
 
 

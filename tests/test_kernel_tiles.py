@@ -26,7 +26,8 @@ def rows_of(d: int, *rows: dict[int, float]) -> npt.NDArray[np.float32]:
 
 def counts(unit: npt.NDArray[np.float32], threshold: float) -> list[int]:
     found = only_embeddings(unit)
-    return near_duplicates.join(*found, frozen(np.arange(len(unit))), threshold)[2].tolist()
+    _, _, compared = near_duplicates.join(*found, frozen(np.arange(len(unit))), threshold)
+    return [int(count) for count in compared]
 
 
 # -- the first dimensions -------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """How trigrams are named, ranked and compared: every number, by table and by hash alike."""
 
+import itertools
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -85,9 +86,7 @@ def test_the_sets_are_sorted_by_frequency_then_first_appearance(texts: list[str]
     ranks = [order.index(name) for name in names]
     assert indptr.tolist() == ends
     assert grams.tolist() == [
-        rank
-        for begin, end in zip(ends[:-1], ends[1:], strict=True)
-        for rank in sorted(ranks[begin:end])
+        rank for begin, end in itertools.pairwise(ends) for rank in sorted(ranks[begin:end])
     ]
 
 
