@@ -111,6 +111,8 @@ def probed(
 @example([[3, 4], [0, 1, 2, 3], [0, 3, 5, 6]], [False] * 9, 0.6)
 @example([[0, 1], [0, 2], [0, 1]], [True, False, True], 0.5)
 @example([[0, 1, 2, 3, 4, 5, 6], [0, 1], [0, 1, 7]], [False] * 9, 0.5)
+@example([[5, 6, 7, 8], [0, 1, 2, 5]], [False] * 9, 0.25)
+@example([[0, 1, 2, 5], [5, 6, 7, 8]], [False] * 9, 0.25)
 def test_the_texts_that_may_be_like_one_are_found_with_what_they_share(
     texts: list[list[int]], embedded: list[bool], threshold: float
 ) -> None:

@@ -179,6 +179,14 @@ def test_the_filter_leaves_room_for_the_rounding_of_so_many_products(d: int, sla
     assert (survivor.tolist(), similarity.tolist()) == ([-1, 0], [0.0, 0.96875])
 
 
+def test_what_the_first_dimensions_tell_apart_is_not_compared() -> None:
+    """Rows with cosine 0.64 that differ in two of the first 64 dimensions, or in two beyond."""
+    first = rows_of(200, {0: 0.8, 62: 0.6}, {0: 0.8, 63: 0.6})
+    beyond = rows_of(200, {0: 0.8, 64: 0.6}, {0: 0.8, 65: 0.6})
+    assert counts(first, 0.9) == [4, 0, 0]
+    assert counts(beyond, 0.9) == [4, 1, 0]
+
+
 @pytest.mark.parametrize(("alike", "gives_up"), [(45, False), (46, True)])
 def test_the_first_dimensions_are_given_up_when_a_sixteenth_passes(
     alike: int, *, gives_up: bool

@@ -116,6 +116,12 @@ def test_characters_and_pairs_are_numbered_from_one(texts: list[str]) -> None:
     assert (found.tolist(), count) == ([0] * len(symbols), 0)
 
 
+def test_the_tables_grow_with_the_texts_from_half_a_megabyte_on() -> None:
+    """Numbers of four bytes: 256 KiB each, and 16 and 32 bytes more for each trigram."""
+    assert trigrams._most(0) == (2**18 // 4, 2**18 // 4)
+    assert trigrams._most(10**6) == ((2**18 + 16 * 10**6) // 4, (2**18 + 32 * 10**6) // 4)
+
+
 def test_white_space_is_what_python_strips() -> None:
     """Up to the last of it, U+3000."""
     codes = [*range(0x200), *range(0x1670, 0x1690), *range(0x1FF0, 0x2070), *range(0x2FF0, 0x3010)]

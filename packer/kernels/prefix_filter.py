@@ -28,7 +28,7 @@ def least(overlap: float) -> int:
 def prefix(indptr: INDPTR, row: int, threshold: float) -> int:
     """How many of the rarest trigrams of text `row` are indexed and looked up."""
     size = indptr[row + 1] - indptr[row]
-    return size - least(threshold * size) + 1
+    return int(size - least(threshold * size) + 1)
 
 
 @kernel

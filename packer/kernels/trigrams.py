@@ -92,10 +92,17 @@ def _named(codes: CODES, offsets: INDPTR) -> tuple[INDPTR, GRAMS, GRAMS]:
     windows = 0
     for i in range(len(offsets) - 1):
         windows += max(offsets[i + 1] - offsets[i] - 2, 1)
-    pairs, count = _pairs(symbols, offsets, base, 4 * windows + 65536)
-    if 0 < count and count * base <= 8 * windows + 65536:
+    most_pairs, most_slots = _most(windows)
+    pairs, count = _pairs(symbols, offsets, base, most_pairs)
+    if 0 < count and count * base <= most_slots:
         return _with_slots(symbols, pairs, offsets, windows, np.zeros(count * base, np.int32), base)
     return _hashed(symbols, offsets, windows, base)
+
+
+@kernel
+def _most(windows: int) -> tuple[int, int]:
+    """How many numbers the tables of pairs and of slots may hold, for so many trigrams."""
+    return 4 * windows + 65536, 8 * windows + 65536
 
 
 @kernel
