@@ -26,7 +26,7 @@ def rows_of(d: int, *rows: dict[int, float]) -> npt.NDArray[np.float32]:
 
 def counts(unit: npt.NDArray[np.float32], threshold: float) -> list[int]:
     found = only_embeddings(unit)
-    _, _, compared = near_duplicates.join(*found, frozen(np.arange(len(unit))), threshold)
+    _, _, compared = near_duplicates.join(*found, frozen(np.arange(len(unit))), threshold, 0)
     return [int(count) for count in compared]
 
 
@@ -161,7 +161,7 @@ def test_a_row_that_has_found_one_is_compared_with_nearer_ones_only(*, nearer: b
     if nearer:
         unit[5] = k
     survivor, _, compared = near_duplicates.join(
-        *only_embeddings(unit), frozen(np.arange(len(unit))), 0.9
+        *only_embeddings(unit), frozen(np.arange(len(unit))), 0.9, 0
     )
     assert survivor[BLOCK:].tolist() == [-1, 5 if nearer else BLOCK]
     assert compared.tolist() == [128 * 128 + 2 * 128 + 2 * 2, 1, 0]
@@ -213,7 +213,7 @@ def test_texts_beside_embeddings_are_compared_once() -> None:
     embedded = np.array([True, True, False, False, True])
     unit = rows_of(2, {0: 1}, {0: 1}, {}, {}, {1: 1})
     found = features(unit, embedded, texts)
-    survivor, similarity, compared = near_duplicates.join(*found, frozen(np.arange(5)), 0.9)
+    survivor, similarity, compared = near_duplicates.join(*found, frozen(np.arange(5)), 0.9, 0)
     assert survivor.tolist() == [-1, 0, 0, 0, -1]
     assert similarity.tolist() == [0.0, 1.0, 1.0, 1.0, 0.0]
     assert compared.tolist() == [3 * 3, 1, 2]
@@ -221,5 +221,5 @@ def test_texts_beside_embeddings_are_compared_once() -> None:
 
 def test_the_texts_of_a_pool_that_is_embedded_throughout_are_not_looked_at() -> None:
     found = features(rows_of(2, {0: 1}, {1: 1}), np.ones(2, np.bool_), ["same text", "same text"])
-    survivor, _, compared = near_duplicates.join(*found, frozen(np.arange(2)), 0.9)
+    survivor, _, compared = near_duplicates.join(*found, frozen(np.arange(2)), 0.9, 0)
     assert (survivor.tolist(), compared.tolist()) == ([-1, -1], [2 * 2, 0, 0])

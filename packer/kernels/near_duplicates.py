@@ -43,7 +43,7 @@ def join(
     grams: npt.NDArray[np.int32],
     order: npt.NDArray[np.int64],
     threshold: float,
-    always: int = 0,
+    always: int,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
     """As `dedup`, with three counts of pairs, int64[3].
 
@@ -84,7 +84,7 @@ def join(
             unit, embedded, indptr, grams, rows, vectors, kept, kept_size, threshold, passed, hits,
             begins, ends, index, marks, shared, always, *best,
         )  # fmt: skip
-        if depth < d and 16 * counts[1] > counts[0]:
+        if 16 * counts[1] > counts[0]:
             # The first dimensions tell too little about these rows: multiply all of them.
             depth = 4 * ((d + 3) // 4)
             rest[:] = 0.0
@@ -165,7 +165,7 @@ def _among_themselves(
 ) -> int:
     """Decide the rows of a block one after the other; returns how many embeddings are kept."""
     by_text = len(ends) > 0
-    candidates = np.empty(len(embedded) if by_text else 0, np.int64)
+    candidates = np.empty(len(embedded), np.int64)
     a = -1
     for row in rows:
         if embedded[row]:
