@@ -148,6 +148,9 @@ def test_each_block_is_filtered_against_all_kept_rows_and_itself() -> None:
     unit[[0, 1]] = 1.0  # the second is dropped
     assert BLOCK == 128
     assert counts(unit, 0.9) == [128 * 128 + 4 * 127 + 4 * 4, 1, 0]
+    unit = np.zeros((BLOCK + 1, 1), np.float32)
+    unit[[7, BLOCK]] = 1.0  # a block of a single row, which is a copy
+    assert counts(unit, 0.9) == [128 * 128 + 128 + 1, 1, 0]
     unit = np.zeros((2 * BLOCK + 3, 1), np.float32)
     assert counts(unit, 0.9) == [2 * 128 * 128 + 3 * 256 + 128 * 128 + 3 * 3, 0, 0]
 
