@@ -192,6 +192,8 @@ def test_a_set_is_read_up_to_its_end() -> None:
     grams = frozen(np.array([0, 3, 3, 1, 3], np.int32))
     assert trigrams.vocabulary(indptr, grams) == 4
     assert trigrams.vocabulary(frozen(np.array([0])), frozen(np.zeros(0, np.int32))) == 0
+    part = frozen(np.array([2, 3, 5]))  # as the rows of one of several pools
+    assert trigrams.vocabulary(part, frozen(np.array([0, 9, 3, 1, 4], np.int32))) == 5
     found = [[trigrams.jaccard(indptr, grams, i, j) for j in range(4)] for i in range(4)]
     assert found == [
         [1, 1 / 2, 0, 1 / 3],

@@ -49,8 +49,8 @@ def folded(codes: CODES, offsets: INDPTR) -> tuple[CODES, INDPTR]:
 
 @kernel
 def _is_space(code: int) -> bool:
-    if code < 0x80:
-        return 0x09 <= code <= 0x0D or 0x1C <= code <= 0x20
+    if code <= 0x20:
+        return 0x09 <= code <= 0x0D or 0x1C <= code
     return (
         code == 0x85
         or code == 0xA0
@@ -218,7 +218,7 @@ def _ranked(indptr: INDPTR, names: GRAMS, frequency: GRAMS) -> GRAMS:
     below = np.zeros(n + 2, np.int64)
     for name in range(vocabulary):
         below[frequency[name] + 1] += 1
-    for f in range(n + 1):
+    for f in range(n):
         below[f + 1] += below[f]
     rank = np.zeros(vocabulary, np.int32)
     ends = np.zeros(vocabulary + 1, np.int64)
