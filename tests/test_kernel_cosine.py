@@ -35,6 +35,8 @@ def test_each_of_four_can_be_the_nearest(at: int) -> None:
         others[at] = row
         assert least <= cosine.nearest(unit, 0, *others) <= most
     assert -1.0 <= cosine.nearest(unit, 0, 5, 5, 5, 5) < -1.0 + 1e-6
+    long = np.nextafter(np.float32(1.0), np.float32(2.0))  # as rounding may leave a row
+    assert cosine.nearest(frozen(np.array([[long], [-long]])), 0, 1, 1, 1, 1) == -1.0
     assert cosine.nearest(unit, 0, 1, 1, 5, 1) == pytest.approx(0.0, abs=1e-6)
 
 
