@@ -10,6 +10,7 @@ from packer.arrays import best_first, frozen
 from packer.similarity import features
 from strategies.greedy import fill
 from tests.generators import chunk_lists
+from tests.similarity_pools import only_texts
 
 POOLS = st.lists(chunk_lists(max_size=8), min_size=1, max_size=4)
 BUDGETS = st.integers(1, 60)
@@ -96,3 +97,54 @@ def test_each_pool_has_the_near_duplicates_that_it_has_by_itself(
         mine = survivor[begin : begin + len(pool)]
         assert np.where(mine < 0, -1, mine - begin).tolist() == kept.tolist()
         assert similarity[begin : begin + len(pool)].tolist() == like.tolist()
+
+
+def test_of_equally_similar_rows_the_one_kept_first_survives() -> None:
+    """In each pool by itself: the second has the same rows in the other order."""
+    up, down, between = [0.6, 0.8], [0.6, -0.8], [1.0, 0.0]
+    unit = frozen(np.array([up, down, between, between, down, up], np.float32))
+    order, offsets = frozen(np.array([1, 0, 2, 5, 4, 3])), frozen(np.array([0, 3, 6]))
+    indptr, grams = frozen(np.zeros(7, np.int64)), frozen(np.zeros(0, np.int32))
+    embedded = frozen(np.ones(6, np.bool_))
+    survivor, similarity = kernels.batches.dedup(unit, embedded, indptr, grams, order, offsets, 0.5)
+    assert survivor.tolist() == [-1, -1, 1, 5, -1, -1]
+    assert similarity.tolist() == [0, 0, np.float32(0.6), np.float32(0.6), 0, 0]
+
+
+def test_a_text_is_compared_with_all_that_were_kept_before() -> None:
+    """The best of three, after others that are like it too, and none of another pool."""
+    texts = ["abcdefgh", "abcdwxyz", "abcdefgx", "abcdefgh"]
+    _, _, indptr, grams = only_texts(texts)
+    unit, embedded = frozen(np.zeros((4, 0), np.float32)), frozen(np.zeros(4, np.bool_))
+    order, offsets = frozen(np.array([1, 0, 2, 3])), frozen(np.array([0, 3, 4]))
+    survivor, similarity = kernels.batches.dedup(unit, embedded, indptr, grams, order, offsets, 0.2)
+    assert survivor.tolist() == [1, -1, 1, -1]
+    assert similarity.tolist() == [2 / 10, 0, 2 / 10, 0]
+    survivor, similarity = kernels.batches.dedup(
+        unit, embedded, indptr, grams, order, offsets, 0.21
+    )
+    assert survivor.tolist() == [-1, -1, 0, -1]
+    assert similarity.tolist() == [0, 0, 5 / 7, 0]
+
+
+def test_the_ends_are_one_more_than_the_pools() -> None:
+    """Of no pool, of an empty one, and of two."""
+    costs, scores = frozen(np.array([2, 3])), frozen(np.array([0.5, 0.75]))
+    found = (
+        frozen(np.zeros((2, 0), np.float32)),
+        frozen(np.zeros(2, np.bool_)),
+        frozen(np.zeros(3, np.int64)),
+        frozen(np.zeros(0, np.int32)),
+    )
+    for ends, budgets, expected, chosen in [
+        ([0], [], [0], []),
+        ([0, 0], [9], [0, 0], []),
+        ([0, 0, 2], [9, 9], [0, 0, 2], [1, 0]),
+        ([0, 1, 2], [1, 3], [0, 0, 1], [1]),
+    ]:
+        offsets, limits = frozen(np.array(ends)), frozen(np.array(budgets, np.int64))
+        rows, mine = kernels.batches.mmr(scores, costs, offsets, limits, 1.0, *found)
+        assert (rows.tolist(), mine.tolist()) == (chosen, expected)
+        order = frozen(np.array([1, 0] if len(chosen) == 2 else [0, 1]))
+        rows, mine = kernels.batches.fill(order, costs, offsets, limits, False)
+        assert (rows.tolist(), mine.tolist()) == (chosen, expected)

@@ -152,7 +152,7 @@ def test_near_duplicates_in_prose(threshold: float) -> None:
     sets = [naive.trigrams(text) for text in texts]
     matrix = naive.similarity_matrix(found[0], found[1], sets)
     order = np.random.default_rng(1).permutation(len(texts))
-    survivor, similarity, counts = near_duplicates.join(*found, frozen(order), threshold)
+    survivor, similarity, counts = near_duplicates.join(*found, frozen(order), threshold, 0)
     assert (survivor.tolist(), similarity.tolist()) == naive.dedup(
         matrix, order.tolist(), threshold
     )
@@ -167,7 +167,7 @@ def test_near_duplicates_of_several_blocks(d: int, threshold: float) -> None:
     found = only_embeddings(clustered(280, d))
     matrix = kernel_matrix(found)
     order = np.random.default_rng(2).permutation(len(matrix))
-    survivor, similarity, counts = near_duplicates.join(*found, frozen(order), threshold)
+    survivor, similarity, counts = near_duplicates.join(*found, frozen(order), threshold, 0)
     assert (survivor.tolist(), similarity.tolist()) == naive.dedup(
         matrix, order.tolist(), threshold
     )
@@ -182,7 +182,7 @@ def test_rows_that_the_first_dimensions_do_not_tell_apart() -> None:
     found = only_embeddings(normalised(rows))
     matrix = kernel_matrix(found)
     order = np.arange(len(matrix))
-    survivor, similarity, counts = near_duplicates.join(*found, frozen(order), 0.95)
+    survivor, similarity, counts = near_duplicates.join(*found, frozen(order), 0.95, 0)
     assert (survivor.tolist(), similarity.tolist()) == naive.dedup(matrix, order.tolist(), 0.95)
     assert counts[1] < 0.6 * counts[0]
 

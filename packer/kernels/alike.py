@@ -43,7 +43,6 @@ def pairs(
     n = embedded.size
     found = (np.empty(0, np.int64), np.empty(0, np.float64))
     count = 0
-    texts = indptr[n] > 0
     begins = prefix_filter.room(indptr, grams, threshold)
     ends = begins[:-1].copy()
     index = np.zeros(2 * begins[-1], np.int32)
@@ -58,20 +57,19 @@ def pairs(
                     if value >= threshold:
                         found = noted(found, count, row, other, value)
                         count += 1
-        if texts:
-            near = prefix_filter.probe(
-                indptr, grams, embedded, row, threshold, begins, ends, index, shared, candidates
-            )
-            if near > 0:
-                trigrams.mark(indptr, grams, row, marks)
-            for c in range(near):
-                other = candidates[c]
-                if shared[other] > 0:
-                    value = trigrams.marked(indptr, grams, row, marks, other)
-                    if value >= threshold:
-                        found = noted(found, count, row, other, value)
-                        count += 1
-                shared[other] = 0
-            prefix_filter.insert(indptr, grams, row, threshold, ends, index)
+        near = prefix_filter.probe(
+            indptr, grams, embedded, row, threshold, begins, ends, index, shared, candidates
+        )
+        if near > 0:
+            trigrams.mark(indptr, grams, row, marks)
+        for c in range(near):
+            other = candidates[c]
+            if shared[other] > 0:
+                value = trigrams.marked(indptr, grams, row, marks, other)
+                if value >= threshold:
+                    found = noted(found, count, row, other, value)
+                    count += 1
+            shared[other] = 0
+        prefix_filter.insert(indptr, grams, row, threshold, ends, index)
     rows, values = found
     return rows[0 : 2 * count : 2].copy(), rows[1 : 2 * count : 2].copy(), values[:count].copy()

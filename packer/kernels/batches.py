@@ -35,8 +35,8 @@ def fill(
     >>> taken.tolist(), ends.tolist()
     ([1, 3, 2], [0, 1, 3])
     """
-    pools = offsets.shape[0] - 1
-    chosen = np.empty(order.shape[0], np.int64)
+    pools = len(offsets) - 1
+    chosen = np.empty(len(order), np.int64)
     ends = np.zeros(pools + 1, np.int64)
     size = int(np.int64(0))
     for pool in range(pools):
@@ -86,8 +86,8 @@ def _mmr(
     grams: npt.NDArray[np.int32],
     rules: Rules,
 ) -> tuple[Ints, Ints]:
-    pools = offsets.shape[0] - 1
-    chosen = np.empty(scores.shape[0], np.int64)
+    pools = len(offsets) - 1
+    chosen = np.empty(len(scores), np.int64)
     ends = np.zeros(pools + 1, np.int64)
     nothing = np.empty(0, np.int64)
     size = int(np.int64(0))
@@ -127,11 +127,11 @@ def dedup(
     Each row is compared with every kept one, which is the quickest way in small pools: O(n k) of
     them for k kept.  `order` as in `fill`.
     """
-    n = order.shape[0]
+    n = len(order)
     survivor = np.full(n, -1, np.int64)
     similarity = np.zeros(n, np.float64)
     marks = np.zeros(trigrams.vocabulary(indptr, grams), np.int32)
-    for pool in range(offsets.shape[0] - 1):
+    for pool in range(len(offsets) - 1):
         start = offsets[pool]
         for place in range(start, offsets[pool + 1]):
             row = order[place]

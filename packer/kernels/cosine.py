@@ -21,7 +21,7 @@ def dot(unit: npt.NDArray[np.float32], i: int, j: int) -> np.float32:
     left = unit[i]
     right = unit[j]
     total = np.float32(0.0)
-    for k in range(left.shape[0]):
+    for k in range(len(left)):
         total += left[k] * right[k]
     return total
 
@@ -37,7 +37,7 @@ def dots(
     row, left, right, above, below = unit[i], unit[a], unit[b], unit[c], unit[d]
     first, second = np.float32(0.0), np.float32(0.0)
     third, fourth = np.float32(0.0), np.float32(0.0)
-    for at in range(row.shape[0]):
+    for at in range(len(row)):
         x = row[at]
         first += x * left[at]
         second += x * right[at]

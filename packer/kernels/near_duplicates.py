@@ -43,7 +43,7 @@ def join(
     grams: npt.NDArray[np.int32],
     order: npt.NDArray[np.int64],
     threshold: float,
-    always: int = 0,
+    always: int,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
     """As `dedup`, with three counts of pairs, int64[3].
 
@@ -84,7 +84,7 @@ def join(
             unit, embedded, indptr, grams, rows, vectors, kept, kept_size, threshold, passed, hits,
             begins, ends, index, marks, shared, always, *best,
         )  # fmt: skip
-        if depth < d and 16 * counts[1] > counts[0]:
+        if 16 * counts[1] > counts[0]:
             # The first dimensions tell too little about these rows: multiply all of them.
             depth = 4 * ((d + 3) // 4)
             rest[:] = 0.0
@@ -110,7 +110,7 @@ def _against_kept(
     counts: npt.NDArray[np.int64],
 ) -> None:
     """Compare embeddings with all that were kept, then filter those of `rows` themselves."""
-    size = rows.shape[0]
+    size = len(rows)
     slack = 1e-5 + 2.4e-7 * unit.shape[1]  # rounding of a float32 sum of d products, twice
     left_tails = np.zeros(BLOCK, np.float32)
     right_tails = np.zeros(BLOCK, np.float32)
@@ -130,9 +130,9 @@ def _against_kept(
         )
         counts[0] += size * width
         for a in range(size if start < kept_size else 0):
-            counts[1] += hits[a]
             for b in range(width if hits[a] > 0 else 0):
                 if passed[a * BLOCK + b]:
+                    counts[1] += 1
                     row, other = rows[a], kept[start + b]
                     value = cosine.similarity(unit, row, other)
                     _improve(row, other, value, threshold, survivor, similarity, place)
@@ -164,8 +164,8 @@ def _among_themselves(
     counts: npt.NDArray[np.int64],
 ) -> int:
     """Decide the rows of a block one after the other; returns how many embeddings are kept."""
-    by_text = ends.shape[0] > 0
-    candidates = np.empty(embedded.shape[0] if by_text else 0, np.int64)
+    by_text = len(ends) > 0
+    candidates = np.empty(len(embedded), np.int64)
     a = -1
     for row in rows:
         if embedded[row]:
@@ -214,7 +214,6 @@ def _improve(
     """Make `other` the survivor of `row` if it is the most similar kept row yet."""
     if value < threshold or value < similarity[row]:
         return
-    best = survivor[row]
-    if best < 0 or value > similarity[row] or place[other] < place[best]:
+    if value > similarity[row] or place[other] < place[survivor[row]]:
         survivor[row] = other
         similarity[row] = value

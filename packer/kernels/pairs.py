@@ -34,7 +34,7 @@ def beside(
     row: int,
 ) -> npt.NDArray[np.float64]:
     """float64[n]: the similarity of each chunk to one of them. O(n size)."""
-    n = embedded.shape[0]
+    n = len(embedded)
     marks = np.zeros(trigrams.vocabulary(indptr, grams), np.int32)
     trigrams.mark(indptr, grams, row, marks)
     found = np.empty(n, np.float64)
@@ -57,7 +57,7 @@ def mean_pairwise(
 
     O(n^2 size) time; memory for one mark per trigram.
     """
-    n = embedded.shape[0]
+    n = len(embedded)
     marks = np.zeros(trigrams.vocabulary(indptr, grams), np.int32)
     total = 0.0
     for i in range(n):

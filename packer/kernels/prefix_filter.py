@@ -28,17 +28,17 @@ def least(overlap: float) -> int:
 def prefix(indptr: INDPTR, row: int, threshold: float) -> int:
     """How many of the rarest trigrams of text `row` are indexed and looked up."""
     size = indptr[row + 1] - indptr[row]
-    return size - least(threshold * size) + 1 if size > 0 else 0
+    return int(size - least(threshold * size) + 1)
 
 
 @kernel
 def room(indptr: INDPTR, grams: GRAMS, threshold: float) -> INDPTR:
     """Where the list of each trigram begins in an index of all prefixes, and the end. O(size)."""
     begins = np.zeros(trigrams.vocabulary(indptr, grams) + 1, np.int64)
-    for row in range(indptr.shape[0] - 1):
+    for row in range(len(indptr) - 1):
         for p in range(indptr[row], indptr[row] + prefix(indptr, row, threshold)):
             begins[grams[p] + 1] += 1
-    for gram in range(begins.shape[0] - 1):
+    for gram in range(len(begins) - 1):
         begins[gram + 1] += begins[gram]
     return begins
 

@@ -34,7 +34,7 @@ def head(d: int, threshold: float) -> int:
 @kernel
 def tails(unit: FLOATS, depth: int) -> FLOATS:
     """Length of what is left of each row after `depth` dimensions, float32[n]. O(n d)."""
-    n = unit.shape[0]
+    n = len(unit)
     rest = np.empty(n, np.float32)
     for row in range(n):
         squares = 0.0

@@ -26,10 +26,10 @@ def folded(codes: CODES, offsets: INDPTR) -> tuple[CODES, INDPTR]:
     >>> codes.tobytes().decode("utf-32-le"), offsets.tolist()
     ('a b', [0, 3])
     """
-    kept = np.empty(codes.shape[0], np.uint32)
-    ends = np.zeros(offsets.shape[0], np.int64)
+    kept = np.empty(len(codes), np.uint32)
+    ends = np.zeros(len(offsets), np.int64)
     size = int(np.int64(0))
-    for i in range(offsets.shape[0] - 1):
+    for i in range(len(offsets) - 1):
         begin = size
         blank = False
         for p in range(offsets[i], offsets[i + 1]):
@@ -49,8 +49,8 @@ def folded(codes: CODES, offsets: INDPTR) -> tuple[CODES, INDPTR]:
 
 @kernel
 def _is_space(code: int) -> bool:
-    if code < 0x80:
-        return 0x09 <= code <= 0x0D or 0x1C <= code <= 0x20
+    if code <= 0x20:
+        return 0x09 <= code <= 0x0D or 0x1C <= code
     return (
         code == 0x85
         or code == 0xA0
@@ -90,12 +90,19 @@ def _named(codes: CODES, offsets: INDPTR) -> tuple[INDPTR, GRAMS, GRAMS]:
     """
     symbols, base = _symbols(codes)
     windows = 0
-    for i in range(offsets.shape[0] - 1):
+    for i in range(len(offsets) - 1):
         windows += max(offsets[i + 1] - offsets[i] - 2, 1)
-    pairs, count = _pairs(symbols, offsets, base, 4 * windows + 65536)
-    if 0 < count and count * base <= 8 * windows + 65536:
+    most_pairs, most_slots = _most(windows)
+    pairs, count = _pairs(symbols, offsets, base, most_pairs)
+    if 0 < count and count * base <= most_slots:
         return _with_slots(symbols, pairs, offsets, windows, np.zeros(count * base, np.int32), base)
     return _hashed(symbols, offsets, windows, base)
+
+
+@kernel
+def _most(windows: int) -> tuple[int, int]:
+    """How many numbers the tables of pairs and of slots may hold, for so many trigrams."""
+    return 4 * windows + 65536, 8 * windows + 65536
 
 
 @kernel
@@ -103,9 +110,9 @@ def _with_slots(
     symbols: GRAMS, pairs: GRAMS, offsets: INDPTR, windows: int, names: GRAMS, base: int
 ) -> tuple[INDPTR, GRAMS, GRAMS]:
     """As `_named`, by a table of names (0 where there is none) for pair and character."""
-    n = offsets.shape[0] - 1
+    n = len(offsets) - 1
     indptr = np.zeros(n + 1, np.int64)
-    found = np.empty(windows + 1, np.int32)
+    found = np.empty(windows, np.int32)
     frequency = np.zeros(windows + 1, np.int32)
     last = np.zeros(windows + 1, np.int32)
     vocabulary = 0
@@ -139,11 +146,11 @@ def _hashed(
     symbols: GRAMS, offsets: INDPTR, windows: int, base: int
 ) -> tuple[INDPTR, GRAMS, GRAMS]:
     """As `_named`, for many different characters."""
-    n = offsets.shape[0] - 1
+    n = len(offsets) - 1
     keys = np.zeros(1024, np.int64)  # key + 1, 0 where the slot is free
     names = np.zeros(1024, np.int32)  # name, 0 where it has none
     indptr = np.zeros(n + 1, np.int64)
-    found = np.empty(windows + 1, np.int32)
+    found = np.empty(windows, np.int32)
     frequency = np.zeros(windows + 1, np.int32)
     last = np.zeros(windows + 1, np.int32)
     vocabulary = 0
@@ -163,7 +170,7 @@ def _hashed(
                 vocabulary += 1
                 name = vocabulary
                 names[slot] = name
-                if 2 * vocabulary >= keys.shape[0]:
+                if 2 * vocabulary >= len(keys):
                     keys, names = _grown(keys, names)
             new = int(last[name] != i + 1)
             last[name] = i + 1
@@ -181,12 +188,12 @@ def _pairs(symbols: GRAMS, offsets: INDPTR, base: int, limit: int) -> tuple[GRAM
     Pairs are numbered 1, 2, 3 ...; also one more than how many there are, 0 where a table of all
     possible ones would exceed the limit: nothing is numbered then.
     """
-    pairs = np.zeros(symbols.shape[0], np.int32)
+    pairs = np.zeros(len(symbols), np.int32)
     if base * base > limit:
         return pairs, int(np.int64(0))
     numbers = np.zeros(base * base, np.int32)
     count = int(np.int64(1))
-    for i in range(offsets.shape[0] - 1):
+    for i in range(len(offsets) - 1):
         before = int(np.int64(0))
         for p in range(offsets[i], offsets[i + 1]):
             place = before * base + symbols[p]
@@ -206,12 +213,12 @@ def _ranked(indptr: INDPTR, names: GRAMS, frequency: GRAMS) -> GRAMS:
 
     Two transpositions, texts to trigrams and back, are a counting sort of all sets at once.
     """
-    n = indptr.shape[0] - 1
-    vocabulary = frequency.shape[0]
+    n = len(indptr) - 1
+    vocabulary = len(frequency)
     below = np.zeros(n + 2, np.int64)
     for name in range(vocabulary):
         below[frequency[name] + 1] += 1
-    for f in range(n + 1):
+    for f in range(n):
         below[f + 1] += below[f]
     rank = np.zeros(vocabulary, np.int32)
     ends = np.zeros(vocabulary + 1, np.int64)
@@ -244,12 +251,12 @@ def _ranked(indptr: INDPTR, names: GRAMS, frequency: GRAMS) -> GRAMS:
 def _symbols(codes: CODES) -> tuple[GRAMS, int]:
     """The characters as 1, 2, 3 ... in order of appearance, and one more than how many there are."""
     top = 0
-    for p in range(codes.shape[0]):
+    for p in range(len(codes)):
         top = max(top, int(np.int64(codes[p])))
     numbers = np.zeros(top + 1, np.int32)
-    symbols = np.empty(codes.shape[0], np.int32)
+    symbols = np.empty(len(codes), np.int32)
     count = int(np.int64(1))
-    for p in range(codes.shape[0]):
+    for p in range(len(codes)):
         number = int(numbers[codes[p]])
         if number == 0:
             number = count
@@ -262,7 +269,7 @@ def _symbols(codes: CODES) -> tuple[GRAMS, int]:
 @kernel
 def _slot(keys: npt.NDArray[np.int64], key: int) -> int:
     """The slot of `key`, or the free one where it belongs (linear probing; free is 0)."""
-    mask = keys.shape[0] - 1
+    mask = len(keys) - 1
     # Two halves, so that no product leaves int64 (plain Python would not wrap around).
     slot = ((key & 0x7FFFFFFF) * 0x5BD1E995 + (key >> 31) * 0x2545F491) >> 15 & mask
     while keys[slot] != 0 and keys[slot] != key:
@@ -275,9 +282,9 @@ def _grown(
     keys: npt.NDArray[np.int64], names: npt.NDArray[np.int32]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
     """The same table at four times the size."""
-    wider = np.zeros(4 * keys.shape[0], np.int64)
-    moved = np.zeros(4 * keys.shape[0], np.int32)
-    for old in range(keys.shape[0]):
+    wider = np.zeros(4 * len(keys), np.int64)
+    moved = np.zeros(4 * len(keys), np.int32)
+    for old in range(len(keys)):
         if keys[old] != 0:
             slot = _slot(wider, keys[old])
             wider[slot] = keys[old]
@@ -317,7 +324,7 @@ def ratio(shared: int, total: int) -> float:
 def vocabulary(indptr: INDPTR, grams: GRAMS) -> int:
     """One more than the largest trigram. O(n): every set is sorted."""
     size = 0
-    for i in range(indptr.shape[0] - 1):
+    for i in range(len(indptr) - 1):
         if indptr[i + 1] > indptr[i]:
             size = max(size, int(grams[indptr[i + 1] - 1]) + 1)
     return size
