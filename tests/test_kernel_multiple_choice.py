@@ -309,6 +309,19 @@ def test_a_bound_that_is_met_to_the_last_token_is_not_rounded_away(data: st.Data
     assert ints(values)[chosen].sum() == bound == best
 
 
+def test_values_like_their_costs_take_thousands_of_states() -> None:
+    """The linear bound tells nothing there; what the search finds beats what it began with."""
+    rng = np.random.default_rng(2)
+    costs, classes = ints(rng.integers(1, 1000, 64)), ints(np.repeat(np.arange(16), 4))
+    room = int(costs.sum()) // 7
+    best = best_of_all(costs.tolist(), costs.tolist(), room, classes.tolist())
+    chosen, bound, proven = mc.solve(costs, costs, room, classes, 10**6)
+    assert proven
+    assert costs[chosen].sum() == bound == best
+    assert np.unique(classes[chosen]).size == chosen.sum()
+    assert not mc.solve(costs, costs, room, classes, 10_000)[2]
+
+
 def test_without_a_search_the_steps_that_fit_are_taken() -> None:
     """The base, and what fits on top of it; the bound is the linear one, cut to an integer."""
     values, costs = ints([9, 7, 8, 5, 2]), ints([8, 3, 7, 3, 2])

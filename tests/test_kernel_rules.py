@@ -107,6 +107,69 @@ def test_reasons_name_the_rule_that_keeps_a_row_out(
         assert why == naive.broken(bound, costs.tolist(), capacity, inside, row)
 
 
+def test_free_rows_have_columns_that_bind_nothing() -> None:
+    """As from no rules at all; read-only, since they may be shared."""
+    for column, expected in zip(rules.free(4), rules_of(4), strict=True):
+        assert column.dtype == expected.dtype
+        assert column.tolist() == expected.tolist()
+        assert column.shape == expected.shape
+        assert not column.flags.writeable
+
+
+@given(bound_pools())
+def test_an_empty_selection_has_a_floor_for_each_key_in_use(
+    pool: tuple[Ints, Ints, int, Rules],
+) -> None:
+    """And for the keys below one in use; beyond them nothing is asked for."""
+    bound = pool[3]
+    n, quotas = bound[0].size, range(bound[3].size)
+    state = rules.nothing_chosen(n, bound)
+    chosen, total, floor, *room = state
+    keys = max((len(naive.keys_of(bound, j)) for j in quotas), default=0)
+    assert chosen.tolist() == [False] * n
+    assert total.tolist() == [[0] * keys] * len(quotas)
+    assert floor.tolist() == [
+        [int(bound[3][j]) if key in naive.keys_of(bound, j) else 0 for key in range(keys)]
+        for j in quotas
+    ]
+    assert rules.unmet(state) == bool((floor > 0).any())
+    assert [column.size for column in room] == ([n] * 3 if bound[8].size else [1, 1, 0])
+    assert (room[2] == -1).all()
+
+
+@given(bound_pools(), st.data())
+def test_rows_come_and_go_with_their_closure(
+    pool: tuple[Ints, Ints, int, Rules], data: st.DataObject
+) -> None:
+    """After each try the state is that of the chosen rows; a probe changes none of it."""
+    _, costs, capacity, bound = pool
+    n = costs.size
+    state = rules.nothing_chosen(n, bound)
+    inside: set[int] = set()
+    left = capacity
+    for row in data.draw(st.permutations(range(n))):
+        if row in inside:
+            continue
+        why = naive.broken(bound, costs.tolist(), capacity, inside, row)
+        closure = naive.ancestors(bound, row, inside)
+        for keep in (rules.PROBE, rules.KEEP):
+            reason, size, cost = rules.admit(row, costs, left, bound, state, keep)
+            assert reason == why
+            if reason == rules.ADDABLE:
+                assert state[3][:size].tolist() == closure
+                assert cost == costs[closure].sum()
+            if keep and reason == rules.ADDABLE:
+                inside |= set(closure)
+                left -= cost
+            assert set(np.flatnonzero(state[0]).tolist()) == inside
+            assert (state[5] == -1).all()
+            for j in range(bound[3].size):
+                for key in range(state[1].shape[1]):
+                    assert state[1][j, key] == naive.total(bound, inside, j, key)
+            below = state[1] < state[2]
+            assert rules.unmet(state) == below.any()
+
+
 @given(bound_pools(), st.sampled_from([0, 50, 10**7]))
 def test_the_solution_is_the_best_of_all_subsets(
     pool: tuple[Ints, Ints, int, Rules], work_limit: int
