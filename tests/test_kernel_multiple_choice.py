@@ -202,7 +202,7 @@ def test_merged_states_are_those_that_may_still_win(
     rate: tuple[float, float],
 ) -> None:
     """Neither dominated nor bounded, by cost; each that changes a choice has a node."""
-    end = (0, END, 0)
+    end = (0, END, -7)
     new = np.full((len(kept) + len(old) + 1, 3), -7)
     nodes = np.full((10 + len(old), 2), -7)
     size, used, value, node = mc.merged(
@@ -210,7 +210,7 @@ def test_merged_states_are_those_that_may_still_win(
     )
     found, more, winner = merged_one_by_one(kept, old, change, room, best, rate, 10)
     assert [tuple(row) for row in new[:size].tolist()] == found
-    assert new[size].tolist() == [*end]
+    assert new[size, 1] == END
     assert {i: tuple(nodes[i].tolist()) for i in range(10, used)} == more
     assert (value, node) == winner
 

@@ -126,7 +126,7 @@ def test_the_quota_with_most_rows_beyond_it_gives_the_keys() -> None:
     first = ([0, 0, 1, 1, 1], [1] * 5, 0, 2)
     second = ([0, 0, 0, 0, -1], [3, 4, 5, 6, 9], 0, 8)
     third = ([0, 0, 0, 0, 0], [1] * 5, 0, 4)
-    only_one = ([-1, 0, 0, 1, 1], [1] * 5, 0, 1)
+    only_one = ([0, 0, 1, 1, -1], [1] * 5, 0, 1)
     rows = np.arange(5)
     for quotas, kept, exclusive in (
         ([first, second, third, only_one], 1, 3),
@@ -148,8 +148,8 @@ def test_the_quota_with_most_rows_beyond_it_gives_the_keys() -> None:
     )
     assert order.tolist() == [0, 1, 2, 3, 4]
     assert key.tolist() == [0, 0, 0, 0, 1]
-    assert clique.tolist() == [0, 1, 1, 3, 4]
-    assert width.tolist() == [3, 1]
+    assert clique.tolist() == [0, 0, 2, 2, 4]
+    assert width.tolist() == [2, 1]
     assert grain.tolist() == [3, 2**62]
 
 

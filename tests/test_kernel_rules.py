@@ -155,6 +155,8 @@ def test_rows_come_and_go_with_their_closure(
         for keep in (rules.PROBE, rules.KEEP):
             reason, size, cost = rules.admit(row, costs, left, bound, state, keep)
             assert reason == why
+            if rules.QUOTA <= reason <= rules.RIVAL:
+                assert (size, cost) == (0, 0)
             if reason == rules.ADDABLE:
                 assert state[3][:size].tolist() == closure
                 assert cost == costs[closure].sum()
@@ -284,6 +286,13 @@ def test_what_is_worth_nothing_comes_where_a_rule_asks_for_it() -> None:
         assert np.flatnonzero(chosen).tolist() == expected
         assert proven
         assert bound == 9
+
+
+def test_what_two_rows_need_comes_once() -> None:
+    """Also the first row of the pool, which needs nothing itself."""
+    rule = rules_of(3, needs={(2, 0), (2, 1), (1, 0)})
+    walk = rules.walk(ints([2]), ints([1, 1, 1]), 3, rule, ints([]), False)
+    assert walk.tolist() == [0, 1, 2]
 
 
 def test_rows_that_need_each_other_come_together() -> None:
