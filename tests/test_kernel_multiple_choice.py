@@ -309,6 +309,32 @@ def test_a_bound_that_is_met_to_the_last_token_is_not_rounded_away(data: st.Data
     assert ints(values)[chosen].sum() == bound == best
 
 
+@pytest.mark.parametrize("kind", ["free", "equal", "twice", "few"])
+def test_many_small_pools_are_solved(kind: str) -> None:
+    """As a table over what can be spent says, and honestly where the search is cut off."""
+    rng = np.random.default_rng(len(kind))
+    for _ in range(60):
+        n = int(rng.integers(4, 15))
+        costs = rng.integers(0, 30, n)
+        values = {
+            "free": rng.integers(0, 30, n),
+            "equal": costs,
+            "twice": 2 * costs + rng.integers(-1, 2, n).clip(-costs),
+            "few": rng.integers(0, 4, n),
+        }[kind]
+        classes = rng.integers(0, n // 2, n)
+        room = int(rng.integers(0, costs.sum() // 2 + 1))
+        best = best_of_all(values.tolist(), costs.tolist(), room, classes.tolist())
+        for limit in (10**6, 20, 5, 0, -1):
+            chosen, bound, proven = mc.solve(values, costs, room, classes, limit)
+            value = values[chosen].sum()
+            assert costs[chosen].sum() <= room
+            assert np.unique(classes[chosen]).size == chosen.sum()
+            assert value <= best <= bound
+            assert proven == (value == bound)
+            assert proven or limit < 10**6
+
+
 def test_values_like_their_costs_take_thousands_of_states() -> None:
     """The linear bound tells nothing there; what the search finds beats what it began with."""
     rng = np.random.default_rng(2)

@@ -133,6 +133,7 @@ def test_the_quota_with_most_rows_beyond_it_gives_the_keys() -> None:
         ([only_one, second, first], 1, 0),
         ([only_one, first], 1, 0),
         ([first, third], 0, -1),
+        ([([-1] * 5, [1] * 5, 0, 1), first, only_one], 1, 2),
         ([third, first], 0, -1),
         ([only_one, only_one], 1, 0),
         ([([0] * 5, [1] * 5, 0, 5)], -1, -1),
@@ -335,19 +336,21 @@ def test_prices_are_those_of_polyaks_steps_and_their_bound_holds(
         assert optimum is None or optimum <= found[0] + 1e-6
 
 
+@pytest.mark.parametrize("bits", [10, 20, 34])
 @pytest.mark.parametrize("seed", range(3))
-def test_prices_make_the_bound_low(seed: int) -> None:
+def test_prices_make_the_bound_low(seed: int, bits: int) -> None:
     """Thirty rows under all rules: the steps lower the bound, and end where it meets a goal."""
     values, costs, bound = a_large_pool(30, seed)
-    pool = ints(values >> 20), costs, 3000, bound
+    pool = ints(values >> bits), costs, 3000, bound
     first = priced_both(pool, 0, 0.0, 1.0, 1, [0.0])
     last = priced_both(pool, 0, 0.0, 1.0, 150, [0.0])
     assert first is not None
     assert last is not None
     assert last[0] < 0.95 * first[0]
-    met = priced_both(pool, int(last[0]) + 1000, 0.0, 1.0, 150, [0.0])
+    goal = int(last[0] * 1.001)
+    met = priced_both(pool, goal, 0.0, 1.0, 150, [0.0])
     assert met is not None
-    assert met[0] < int(last[0]) + 1001
+    assert met[0] < goal + 1
 
 
 def test_a_goal_that_is_met_ends_the_steps() -> None:

@@ -158,7 +158,8 @@ def pool_of(n: int, seed: int, kind: str) -> Pool:
     none = rules_of(n)
     group = np.where(np.arange(n) % 4 > 0, bound[1][0], -1)
     capped = rules_of(n, quotas=[(group.tolist(), [1] * n, 0, 3)])
-    by_tokens = rules_of(n, quotas=[(group.tolist(), costs.tolist(), 300, 900)])
+    amounts = np.where(np.arange(n) % 9 > 0, costs, 0)
+    by_tokens = rules_of(n, quotas=[(bound[1][0].tolist(), amounts.tolist(), 300, 900)])
     least = rules_of(n, quotas=[(np.minimum(group, 2).tolist(), [1] * n, 2, NO_LIMIT)])
     pinned = rules_of(
         n, pins={1, n - 2}, quotas=[(group.tolist(), [1] * n, 0, 3)], needs={(1, 0), (3, 2)}
@@ -179,7 +180,7 @@ def pool_of(n: int, seed: int, kind: str) -> Pool:
 VISITS = {
     "capacity": [1252, 1150, 1041, 3674, 3117, 1451],
     "cap": [1200, 945, 1095, 1858, 1576, 1211],
-    "tokens": [25743, 21535, 1738, 33489, 28094, 2316],
+    "tokens": [40700, 58317, 12562, 43443, 24198, 4688],
     "least": [16972, 18505, 1332, 36975, 21404, 3113],
     "pinned": [245, 292, 128, 660, 486, 685],
     "rivals": [189, 160, 112, 2114, 2030, 1498],
