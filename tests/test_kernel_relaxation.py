@@ -47,6 +47,13 @@ def test_cliques_that_overlap_much_need_more_room_than_the_pairs() -> None:
     assert found == naive.cover(range(n), rules_of(n, rivals=pairs))
 
 
+def test_rivals_in_a_row_are_cliques_of_two() -> None:
+    pairs = {(i, i + 1) for i in range(9)}
+    assert cliques_of(ints(range(10)), rules_of(10, rivals=pairs)) == [
+        list(p) for p in sorted(pairs)
+    ]
+
+
 class Setting(NamedTuple):
     """What `branch_and_bound.solve` has made of a pool before it searches."""
 
