@@ -170,12 +170,12 @@ def mmr(
 def multiple_choice(
     values: Sequence[int], costs: Sequence[int], capacity: int, classes: Sequence[int]
 ) -> int:
-    """The highest value of at most one row of each class, by a table over the capacity."""
-    table = [0] * (capacity + 1)
+    """The highest value of at most one row of each class, by a table over what can be spent."""
+    table = {0: 0}
     for which in set(classes):
-        before = list(table)
+        before = dict(table)
         for value, cost, own in zip(values, costs, classes, strict=True):
-            if own == which:
-                for spent in range(cost, capacity + 1):
-                    table[spent] = max(table[spent], before[spent - cost] + value)
-    return table[capacity]
+            for spent, worth in before.items() if own == which else ():
+                if spent + cost <= capacity:
+                    table[spent + cost] = max(table.get(spent + cost, 0), worth + value)
+    return max(table.values())

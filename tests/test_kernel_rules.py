@@ -80,9 +80,9 @@ def bound_pools(draw: st.DrawFn, n: int | None = None) -> tuple[Ints, Ints, int,
 def test_walks_add_what_a_check_of_each_rule_lets_in(
     stop: object, pool: tuple[Ints, Ints, int, Rules], data: st.DataObject
 ) -> None:
-    """`base` and then `walk`, on any order, with and without a stop."""
+    """`base` and then `walk`, on any order of some rows, with and without a stop."""
     _, costs, capacity, bound = pool
-    order = ints(data.draw(st.permutations(range(len(costs)))))
+    order = ints(data.draw(st.permutations(range(len(costs)))))[data.draw(st.integers(0, 2)) :]
     rows, met = rules.base(order, costs, capacity, bound)
     expected = naive.base(order.tolist(), costs.tolist(), capacity, bound)
     assert (rows.tolist(), met) == expected
@@ -105,6 +105,71 @@ def test_reasons_name_the_rule_that_keeps_a_row_out(
     for row in np.flatnonzero(~chosen).tolist():
         why = rules.broken(chosen, costs, capacity, bound, row)
         assert why == naive.broken(bound, costs.tolist(), capacity, inside, row)
+
+
+def test_free_rows_have_columns_that_bind_nothing() -> None:
+    """As from no rules at all; read-only, since they may be shared."""
+    for column, expected in zip(rules.free(4), rules_of(4), strict=True):
+        assert column.dtype == expected.dtype
+        assert column.tolist() == expected.tolist()
+        assert column.shape == expected.shape
+        assert not column.flags.writeable
+
+
+@given(bound_pools())
+def test_an_empty_selection_has_a_floor_for_each_key_in_use(
+    pool: tuple[Ints, Ints, int, Rules],
+) -> None:
+    """And for the keys below one in use; beyond them nothing is asked for."""
+    bound = pool[3]
+    n, quotas = bound[0].size, range(bound[3].size)
+    state = rules.nothing_chosen(n, bound)
+    chosen, total, floor, *room = state
+    keys = max((len(naive.keys_of(bound, j)) for j in quotas), default=0)
+    assert chosen.tolist() == [False] * n
+    assert total.tolist() == [[0] * keys] * len(quotas)
+    assert floor.tolist() == [
+        [int(bound[3][j]) if key in naive.keys_of(bound, j) else 0 for key in range(keys)]
+        for j in quotas
+    ]
+    assert rules.unmet(state) == bool((floor > 0).any())
+    assert [column.size for column in room] == ([n] * 3 if bound[8].size else [1, 1, 0])
+    assert (room[2] == -1).all()
+
+
+@given(bound_pools(), st.data())
+def test_rows_come_and_go_with_their_closure(
+    pool: tuple[Ints, Ints, int, Rules], data: st.DataObject
+) -> None:
+    """After each try the state is that of the chosen rows; a probe changes none of it."""
+    _, costs, capacity, bound = pool
+    n = costs.size
+    state = rules.nothing_chosen(n, bound)
+    inside: set[int] = set()
+    left = capacity
+    for row in data.draw(st.permutations(range(n))):
+        if row in inside:
+            continue
+        why = naive.broken(bound, costs.tolist(), capacity, inside, row)
+        closure = naive.ancestors(bound, row, inside)
+        for keep in (rules.PROBE, rules.KEEP):
+            reason, size, cost = rules.admit(row, costs, left, bound, state, keep)
+            assert reason == why
+            if rules.QUOTA <= reason <= rules.RIVAL:
+                assert (size, cost) == (0, 0)
+            if reason == rules.ADDABLE:
+                assert state[3][:size].tolist() == closure
+                assert cost == costs[closure].sum()
+            if keep and reason == rules.ADDABLE:
+                inside |= set(closure)
+                left -= cost
+            assert set(np.flatnonzero(state[0]).tolist()) == inside
+            assert (state[5] == -1).all()
+            for j in range(bound[3].size):
+                for key in range(state[1].shape[1]):
+                    assert state[1][j, key] == naive.total(bound, inside, j, key)
+            below = state[1] < state[2]
+            assert rules.unmet(state) == below.any()
 
 
 @given(bound_pools(), st.sampled_from([0, 50, 10**7]))
@@ -221,6 +286,21 @@ def test_what_is_worth_nothing_comes_where_a_rule_asks_for_it() -> None:
         assert np.flatnonzero(chosen).tolist() == expected
         assert proven
         assert bound == 9
+
+
+def test_what_two_rows_need_comes_once() -> None:
+    """Also the first row of the pool, which needs nothing itself."""
+    rule = rules_of(3, needs={(2, 0), (2, 1), (1, 0)})
+    walk = rules.walk(ints([2]), ints([1, 1, 1]), 3, rule, ints([]), False)
+    assert walk.tolist() == [0, 1, 2]
+
+
+def test_a_minimum_is_met_by_what_fits() -> None:
+    """Row 0 does not, row 1 is let in instead; a pin that the order lacks goes in first."""
+    rule = rules_of(4, quotas=[([0, 0, 1, 1], [1] * 4, 1, 2)], pins={3})
+    rows, met = rules.base(ints([0, 1, 2]), ints([9, 2, 1, 1]), 4, rule)
+    assert rows.tolist() == [3, 1]
+    assert met
 
 
 def test_rows_that_need_each_other_come_together() -> None:

@@ -155,7 +155,6 @@ def merged(
         size += 1
     new[size, 0] = 0
     new[size, 1] = _END
-    new[size, 2] = 0
     return size, used, value, node
 
 
@@ -210,13 +209,14 @@ def search(
                 if rate < down[i]:
                     down[i] = rate
     linear = (room - cost) * slope * _OUTWARD + 1.0
-    old = np.empty((2, 3), np.int64)
-    kept, new = np.empty((2, 3), np.int64), np.empty((2, 3), np.int64)
+    old, kept, new = (
+        np.zeros((2, 3), np.int64),
+        np.zeros((1, 3), np.int64),
+        np.zeros((1, 3), np.int64),
+    )
     nodes = np.empty((1024, 2), np.int64)
-    nodes[0, 0] = nodes[0, 1] = -1
     used = int(np.int64(1))
-    old[0, 0], old[0, 1], old[0, 2] = value, cost, 0
-    old[1, 0], old[1, 1], old[1, 2] = 0, _END, 0
+    old[0, 0], old[0, 1], old[1, 1] = value, cost, _END
     states = int(np.int64(1))
     node = int(np.int64(-1))
     if value > best:
@@ -230,7 +230,7 @@ def search(
             states = int(np.int64(0))  # all else stays as in the base
             break
         met += 1
-        kept[0, 0], kept[0, 1], kept[0, 2] = 0, _END, 0
+        kept[0, 1] = _END
         count = int(np.int64(0))
         for c in range(at[k] - 1, at[k + 1]):
             choice = c

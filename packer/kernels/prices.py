@@ -102,10 +102,10 @@ def priced(
     """Prices that make the bound low: (profit[n], constant, price of a token, bound).
 
     `profit` is what a row is worth when the prices of the constraints are paid, and `constant`
-    what these are worth. `share` counts how often each row was in. The rows `inside` are in. `goal` is a value that is known to be reached; `price` and `prices` are
-    where to start, and `prices` is overwritten with the best; `theta` is the part of Polyak's step
-    that is taken at first.
-    O(rounds * (rows + coefficients)).
+    what these are worth. `share` counts how often each row was in. The rows `inside` are in.
+    `goal` is a value that is known to be reached; `price` and `prices` are where to start, and
+    `prices` is overwritten with the best; `theta` is the part of Polyak's step that is taken at
+    first. O(rounds * (rows + coefficients)).
     """
     at, members, coefs, limits = bounds
     order, _, clique, _ = layout

@@ -81,8 +81,8 @@ def search(
             place[row] = count
             count += 1
     candidates = count
-    nodes = np.empty((64, 3), np.int64)  # the node above, 2 * row + (1: in, 0: out), the bound
-    nodes[0, 0], nodes[0, 1], nodes[0, 2] = -1, -1, 1 << 62
+    # Of each but the root, 0: the node above, 2 * row + (1: in, 0: out), the bound.
+    nodes = np.empty((64, 3), np.int64)
     made, here, waiting = int(np.int64(1)), int(np.int64(0)), int(np.int64(0))
     heap = np.empty(64, np.int64)  # of the nodes that wait, the highest bound first
     path = np.empty(m + 1, np.int64)
@@ -133,7 +133,7 @@ def search(
         if alive and count:
             for k in range(width.size):
                 slots[k] = n
-                if kept >= 0 and k < total.shape[1] and k < width.size - 1 and grain[k] > 0:
+                if k < width.size - 1 and grain[k] > 0:
                     slots[k] = (rules[4][kept] - total[kept, k]) // grain[k]
             low = high = low_line = high_line = 0.0  # prices, and the bound there
             low_used = high_used = int(np.int64(-1))
@@ -224,8 +224,6 @@ def search(
                             value += values[closure[k]]
                 if alive and certain:
                     continue
-        elif alive:
-            alive = False
         if here == 0 and alive:
             # What is in or out at the root stays so.
             candidates, rooted = count, length
@@ -263,20 +261,18 @@ def search(
             here = made + 1
             made += 2
             alive = plunge or ceiling >= nodes[heap[0], 2]
-            if alive:
-                reason, size, cost = admit(row, costs, left, rules, state, KEEP)
-                alive = reason == 0
-                if alive:
-                    left -= cost
-                    for i in range(size):
-                        trail[length] = closure[i]
-                        length += 1
-                        value += values[closure[i]]
+            if alive:  # what is open is addable
+                _, size, cost = admit(row, costs, left, rules, state, KEEP)
+                left -= cost
+                for i in range(size):
+                    trail[length] = closure[i]
+                    length += 1
+                    value += values[closure[i]]
             else:
                 waiting = pushed(here, heap, waiting, nodes)
         else:
             alive = False
-        while not alive:
+        if not alive:
             # The node that waits with the highest bound.
             if waiting == 0 or nodes[heap[0], 2] <= best:
                 return best, best, work
@@ -297,29 +293,19 @@ def search(
                 path[deep] = nodes[at_node, 1]
                 deep += 1
                 at_node = nodes[at_node, 0]
-            alive = True
             work += deep
-            while deep > 0 and alive:
+            while deep > 0:
                 deep -= 1
                 row = path[deep] >> 1
-                if path[deep] & 1:
-                    if not taken[row]:
-                        reason, size, cost = admit(row, costs, left, rules, state, KEEP)
-                        alive = reason == 0
-                        for i in range(size if alive else 0):
-                            trail[length] = closure[i]
-                            length += 1
-                            value += values[closure[i]]
-                        left -= cost if alive else 0
+                if path[deep] & 1:  # not more are in than when it was open, so it is addable
+                    _, size, cost = admit(row, costs, left, rules, state, KEEP)
+                    left -= cost
+                    for i in range(size):
+                        trail[length] = closure[i]
+                        length += 1
+                        value += values[closure[i]]
                 else:
-                    alive = not taken[row]
-                    if place[row] < count:
-                        count = dropped(row, opened, place, count)
-            # A row that is out can still have come with one that needs it.
-            at_node = here
-            while at_node > 0 and alive:
-                alive = (nodes[at_node, 1] & 1) == 1 or not taken[nodes[at_node, 1] >> 1]
-                at_node = nodes[at_node, 0]
+                    count = dropped(row, opened, place, count)
         if work > work_limit:
             ceiling = max(ceiling, best)
             if waiting and nodes[heap[0], 2] > ceiling:
@@ -358,10 +344,10 @@ def popped(heap: Ints, size: int, nodes: Ints) -> int:
     at = 0
     while 2 * at + 1 < size:
         child = 2 * at + 1
-        for other in range(child + 1, min(child + 2, size)):
-            a, b = nodes[heap[other], 2], nodes[heap[child], 2]
-            if a > b or (a == b and heap[other] > heap[child]):
-                child = other
+        if child + 1 < size:
+            a, b = nodes[heap[child + 1], 2], nodes[heap[child], 2]
+            if a > b or (a == b and heap[child + 1] > heap[child]):
+                child += 1
         a, b = nodes[heap[child], 2], nodes[node, 2]
         if a < b or (a == b and heap[child] < node):
             break
