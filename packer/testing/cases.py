@@ -88,7 +88,7 @@ class Case:
         return Request(self.chunks, policy, self.budget, self.overhead, QUERY)
 
     def packed(self) -> Packed:
-        """What the call of the stage gives."""
+        """What the call of the stage gives, run once; `request().packed()` runs it anew."""
         return self._once("packed", self.request().packed)
 
     def _once(self, name: str, make: Callable[[], T]) -> T:

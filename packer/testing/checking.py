@@ -159,7 +159,7 @@ CALL_LAWS: Final = (
     _named(
         "call",
         laws.same_input_same_output,
-        lambda case: laws.same_input_same_output(case.packed),
+        lambda case: laws.same_input_same_output(case.request().packed),
     ),
     _named("call", laws.rendered_text_fits, _rendered),
     _named("ruled call", laws.pins_are_packed, _pins),
