@@ -26,6 +26,7 @@ SCALES: Final = ("minmax", "sigmoid", "rank")
 @attrs.frozen(repr=False)
 class Decay(Scoring):
     name = "decay"
+    refuses_negative = True
     half_life: dt.timedelta = duration()
     at: str = key(default="timestamp", kw_only=True)
 
@@ -57,6 +58,7 @@ def decay(half_life: dt.timedelta | str, *, at: str = "timestamp") -> Scoring:
 @attrs.frozen(repr=False)
 class Boost(Scoring):
     name = "boost"
+    refuses_negative = True
     condition: Condition = condition()
     factor: float = number(above=0.0)
 

@@ -27,7 +27,7 @@ from packer.testing.pasting import chunks_source, source
 from packer.testing.registered import parametrize, registered
 from packer.testing.vocabulary import vocabulary
 from strategies import CATALOG, greedy, threshold, ushape
-from tests.test_generators import sample
+from tests.sampling import sample
 
 
 @attrs.frozen(repr=False)

@@ -37,9 +37,6 @@ __all__ = [
 BUDGETS: Final = st.integers(1, 120) | st.sampled_from((1, 10, 10_000, 2**70))
 OVERHEADS: Final = st.sampled_from((0, 0, 1, 7))
 
-REFUSE_NEGATIVE: Final = frozenset({"decay", "boost", "neighbours"})
-"""The words of the stages that refuse negative scores."""
-
 
 @final
 @attrs.frozen
@@ -97,7 +94,7 @@ def chunks_for(
         needed["scores"] = options["scores"].filter(lambda score: score >= 0)
     options = {**options, **needed}
     found = chunks(profile, **options)
-    if profile == "ordinary" and any(step.name == "overlap" for step in steps_of(stage)):
+    if profile == "ordinary" and any(step.reads_spans for step in steps_of(stage)):
         found |= chunks("overlapping", **options)
     return found
 
@@ -108,7 +105,7 @@ def options_for(stage: Any) -> dict[str, Any]:
     steps = steps_of(stage)
     if any(getattr(step, "metric", None) == "cosine" for step in steps):
         options["embedded"] = True
-    if any(step.name in REFUSE_NEGATIVE for step in steps):
+    if any(step.refuses_negative for step in steps):
         options["scores"] = POSITIVE
     return options
 

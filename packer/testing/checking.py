@@ -81,6 +81,7 @@ def _named(kind: Kind, function: Callable[..., None], holds: Callable[[Case], No
 
 
 _SAME: Final = _law("pool", laws.same_pool_same_result)
+_REASONS: Final = _law("pool", laws.reasons_are_true)
 _TWINS: Final = _law("pool", laws.of_twins_the_earlier_is_first)
 
 LAWS: Final[tuple[tuple[type, tuple[Law, ...]], ...]] = (
@@ -107,7 +108,7 @@ LAWS: Final[tuple[tuple[type, tuple[Law, ...]], ...]] = (
         Selector,
         (
             _law("pool", laws.selection_fits),
-            _law("pool", laws.reasons_are_true),
+            _REASONS,
             _law("ruled pool", laws.selection_obeys_rules),
             _SAME,
             _TWINS,
@@ -166,9 +167,6 @@ CALL_LAWS: Final = (
 )
 """The laws of a whole call of `pack`."""
 
-_EXEMPT: Final = {"custom": ("reasons_are_true",)}
-"""By the word of a stage, laws that its documentation excepts: `custom` cuts from the end."""
-
 
 def laws_of(stage: Any, catalog: Catalog | None = None) -> tuple[Law, ...]:
     """The laws that apply to a stage by its type; those of a call alone to a composition.
@@ -181,9 +179,9 @@ def laws_of(stage: Any, catalog: Catalog | None = None) -> tuple[Law, ...]:
     """
     found: tuple[Law, ...] = ()
     if isinstance(stage, Step):
-        exempt = _EXEMPT.get(stage.name, ())
-        own = next((own for role, own in LAWS if isinstance(stage, role)), ())
-        found = tuple(law for law in own if law.name not in exempt)
+        found = next((own for role, own in LAWS if isinstance(stage, role)), ())
+        if isinstance(stage, Selector) and stage.cuts_the_end:
+            found = tuple(law for law in found if law != _REASONS)
     if catalog is not None:
         words = catalog
 
