@@ -408,8 +408,25 @@ def test_law_that_is_broken_on_purpose_is_left_out_by_name() -> None:
     stage = Narrows(last)
     broken(stage, "of_twins_the_earlier_is_first")
     check_stage(stage, without=["of_twins_the_earlier_is_first"], max_examples=50)
-    with pytest.raises(PackError, match="which no law of the stage is called"):
-        check_stage(stage, without=["of_twins"], max_examples=5)
+
+
+def test_unknown_law_is_told_before_the_search() -> None:
+    ran: list[Pool] = []
+
+    def run(pool: Pool) -> Pool:
+        ran.append(pool)
+        return pool
+
+    told = r"without names \['of_twins'\], which no law of the stage is called; it has budget_h"
+    with pytest.raises(PackError, match=told):
+        check_stage(Narrows(run), without=["of_twins"])
+    with pytest.raises(PackError, match=r"without names \['keeps_two'\]"):
+        check_stage(Narrows(run), without=["keeps_two", "filter_narrows"])
+    with pytest.raises(PackError, match=r"without names \['filter_narrows'\]"):
+        check_policy(Narrows(run) | greedy, without=["filter_narrows"])
+    assert not ran
+    with pytest.raises(PackError, match=told):
+        check_stage(stages("threshold"), without=["of_twins"], max_examples=5)
 
 
 def test_further_law_of_ones_own() -> None:

@@ -219,13 +219,18 @@ def check_stage(
     >>> from strategies import threshold
     >>> check_stage(threshold(0.6), max_examples=20)
     """
+    own = tuple(also)
+
+    def laws_for(one: Any) -> Sequence[Law]:
+        return (*laws_of(one, catalog), *(_own(one, law) for law in own))
+
     if not isinstance(stage, st.SearchStrategy):
         steps_of(stage)  # refuses what is no stage
+        _refuse_unknown(without, laws_for(stage))
         stage = st.just(stage)
-    own = tuple(also)
     _check(
         stage,
-        lambda one: (*laws_of(one, catalog), *(_own(one, law) for law in own)),
+        laws_for,
         cases(stage, profile, chunks),
         without,
         may_refuse,
@@ -258,12 +263,17 @@ def check_policy(
     >>> from strategies import greedy, threshold
     >>> check_policy(threshold(0.6) | greedy, max_examples=20)
     """
+
+    def laws_for(one: Any) -> Sequence[Law]:
+        return [law for law in laws_of(one, catalog) if "call" in law.kind]
+
     if not isinstance(policy, st.SearchStrategy):
         checked_policy(policy)
+        _refuse_unknown(without, laws_for(policy))
         policy = st.just(policy)
     _check(
         policy,
-        lambda one: tuple(law for law in laws_of(one, catalog) if "call" in law.kind),
+        laws_for,
         cases(policy, profile, chunks),
         without,
         may_refuse,
@@ -349,11 +359,11 @@ def _check(
     may_refuse: Collection[str],
     max_examples: int,
 ) -> None:
-    known: set[str] = set()
+    seen: set[Law] = set()
 
     def wanted(stage: Any) -> list[Law]:
         every = laws_for(stage)
-        known.update(law.name for law in every)
+        seen.update(every)
         return [law for law in every if law.name not in without]
 
     search = _search(wanted, generated, may_refuse, max_examples)
@@ -366,17 +376,11 @@ def _check(
             max_examples,
         )
         search = search if closer.broken is None else closer
+    _refuse_unknown(without, seen)  # of a strategy it is known by now which stages it makes
     search.drop_chunks(may_refuse)
-    unknown = set(without) - known
-    if unknown:
-        message = (
-            f"without names {sorted(unknown)}, which no law of the stage is called; "
-            f"it has {', '.join(sorted(known))}"
-        )
-        raise InvalidParameter(message, details={"without": sorted(unknown)})
     if search.broken is not None and search.case is not None:
         raise LawBroken.of(search.broken, search.case, search.fault, search.tried) from search.fault
-    never = known - set(without) - search.held
+    never = {law.name for law in seen} - set(without) - search.held
     if never:
         first = min(never)
         error = search.refused.get(first)
@@ -385,3 +389,15 @@ def _check(
             f"{', '.join(sorted(never))}; give chunks= that it takes. The first refusal: {error}"
         )
         raise AssertionError(message)
+
+
+def _refuse_unknown(without: Collection[str], every: Iterable[Law]) -> None:
+    """Raise INVALID_PARAMETER for a name in `without` that none of the laws has."""
+    known = {law.name for law in every}
+    unknown = sorted(set(without) - known)
+    if unknown:
+        message = (
+            f"without names {unknown}, which no law of the stage is called; "
+            f"it has {', '.join(sorted(known))}"
+        )
+        raise InvalidParameter(message, details={"without": unknown})
