@@ -89,8 +89,8 @@ __all__ = [
 
 
 def values_tell_the_way_of_each_score(chunks: Sequence[Chunk], packed: Packed) -> None:
-    """The steps of a chunk lead from the score that it came with from one stage to the next; what
-    a stage adds up to a score are its parts.
+    """The steps of a chunk lead from the score that it came with from one stage to the next; the
+    parts of a score add up to it, or it is the one before times them, as the step says.
     """
     came = collections.defaultdict(set)
     for at, chunk in enumerate(chunks):
@@ -103,10 +103,13 @@ def values_tell_the_way_of_each_score(chunks: Sequence[Chunk], packed: Packed) -
             assert before.after == after.before
             assert texts.index(before.stage) <= len(texts) - 1 - texts[::-1].index(after.stage)
         for step in steps:
-            if step.stage.startswith(("lexical", "neighbours", "blend")):
-                total = math.fsum(part.amount for part in step.parts)
-                most = max(abs(part.amount) for part in step.parts)
-                assert math.isclose(total, step.after, rel_tol=1e-12, abs_tol=1e-12 * most)
+            amounts = [part.amount for part in step.parts]
+            if amounts and step.combine == "sum":
+                close = 1e-12 * max(map(abs, amounts))
+                assert math.isclose(math.fsum(amounts), step.after, rel_tol=1e-12, abs_tol=close)
+            elif amounts:
+                product = math.prod(amounts, start=step.before)
+                assert math.isclose(product, step.after, rel_tol=1e-12, abs_tol=5e-324)
 
 
 # -- filters and scoring -------------------------------------------------------------------
