@@ -479,7 +479,7 @@ def test_what_is_no_stage_or_policy_is_refused() -> None:
 
 def test_composition_of_filters_is_tried_as_a_call() -> None:
     check_stage(threshold(0.5) | pin(field("pinned") == True), max_examples=20)  # noqa: E712
-    assert all("call" in law.kind for law in laws_of(threshold(0.5) | threshold(0.6)))
+    assert all(law.state.is_call for law in laws_of(threshold(0.5) | threshold(0.6)))
 
 
 def test_function_as_a_selector_is_exempt_from_the_reasons_that_it_does_not_keep() -> None:

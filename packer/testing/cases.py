@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from typing import Any, Final, TypeVar, final
 
 import attrs
@@ -19,7 +20,7 @@ from .chunk_lists import PROFILES, Profile, chunks
 from .material import NOW, QUERY
 from .pasting import chunks_source
 
-__all__ = ["PINNED", "Case", "cases", "completed"]
+__all__ = ["PINNED", "Case", "State", "cases", "completed"]
 
 T = TypeVar("T")
 
@@ -39,6 +40,26 @@ _TWIN_SIZES: Final = st.sampled_from(((4, SHORT), (4, SHORT), (LONG // 2, LONG))
 _TRIED: Final = (*PROFILES, "twins", "twins", "twins")
 
 _PIN: Final = pin(field(PINNED) == True)  # noqa: E712  # a condition, no comparison
+
+
+class State(StrEnum):
+    """What a law is tried on: a state that a stage takes, or a call of `pack`; with rules or none."""
+
+    POOL = "pool"
+    RULED_POOL = "ruled pool"
+    SELECTION = "selection"
+    CALL = "call"
+    RULED_CALL = "ruled call"
+
+    @property
+    def is_call(self) -> bool:
+        """Whether the stage is tried in a call of `pack`."""
+        return self in {State.CALL, State.RULED_CALL}
+
+    @property
+    def is_ruled(self) -> bool:
+        """Whether the rules of the case bind it."""
+        return self in {State.RULED_POOL, State.RULED_CALL}
 
 
 @final
@@ -97,31 +118,33 @@ class Case:
         found: T = self._made[name]
         return found
 
-    def code(self, kind: str) -> str:
-        """The case as Python: the chunks, and the pool, selection or call of a law of this kind.
+    def code(self, state: State) -> str:
+        """The case as Python: the chunks, and the pool, selection or call.
 
         The stage itself stands there as its text.
         """
         given = chunks_source(self.chunks)
-        ruled = kind in {"ruled pool", "ruled call"} and self.rules
-        names = ["Chunk", "pack" if "call" in kind else "Pool"]
+        ruled = state.is_ruled and self.rules
+        names = ["Chunk", "pack" if state.is_call else "Pool"]
         lines = ["import datetime", ""] if "datetime." in given else []
         lines.append(f"from packer import {', '.join(names)}")
         if ruled:
             lines.append(f"from strategies import {', '.join(sorted(_words(self.rules)))}")
         lines += ["", given]
-        limit = f"budget={self.budget}, " if "selection" not in kind else ""
+        limit = f"budget={self.budget}, " if state is not State.SELECTION else ""
         call = f'{limit}overhead={self.overhead}, query="{QUERY}", now="{NOW.isoformat()}"'
         rules = [_in_code(rule) for rule in self.rules] if ruled else []
-        if "call" in kind:
+        if state.is_call:
             lines.append(f"policy = {' | '.join([*rules, '...'])}  # {completed(self.stage)!r}")
             lines.append(f"packed = pack(chunks, policy, {call})")
             return "\n".join(lines)
         lines.append(f"pool = Pool.from_chunks(chunks, {call})")
         lines += [f"pool = {rule}(pool)" for rule in rules]
-        if kind == "selection":
+        if state is State.SELECTION:
             lines.append(f"selection = pool.select({self.selection().chosen.tolist()})")
-        lines.append(f"# {self.stage!r} on this {kind.rsplit(maxsplit=1)[-1]}")
+        lines.append(
+            f"# {self.stage!r} on this {'selection' if state is State.SELECTION else 'pool'}"
+        )
         return "\n".join(lines)
 
 

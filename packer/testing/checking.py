@@ -1,38 +1,24 @@
 """`check_stage` and `check_policy`: every law of a role on generated cases, to the least that fails."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, Final, Literal, TypeAlias, final
+from typing import Any, Final, final
 
 import attrs
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import errors as hypothesis_errors
 from hypothesis import strategies as st
 
-from packer.algebra import (
-    Constraint,
-    Filter,
-    Order,
-    Policy,
-    Scoring,
-    Selector,
-    Stage,
-    Step,
-    checked_policy,
-    steps_of,
-)
+from packer.algebra import Policy, Stage, checked_policy, steps_of
 from packer.dsl import Catalog
 from packer.errors import InvalidParameter, PackError, shown
 from packer.records import Chunk
-from packer.tokens import approximate
 
-from . import laws
 from .broken import LawBroken
 from .cases import Case, cases
 from .chunk_lists import Profile
+from .lawbook import Law, laws_of, own_law
 
-__all__ = ["MAY_REFUSE", "Law", "check_policy", "check_stage", "laws_of"]
-
-Kind: TypeAlias = Literal["pool", "ruled pool", "selection", "call", "ruled call"]
+__all__ = ["MAY_REFUSE", "check_policy", "check_stage"]
 
 MAY_REFUSE: Final = ("INFEASIBLE", "INVALID_TIMESTAMP", "MISSING_EMBEDDINGS", "OVER_BUDGET")
 """The codes of errors by which a stage may refuse an input: these are no fault of its."""
@@ -45,151 +31,6 @@ _QUIET: Final = settings(
     suppress_health_check=tuple(HealthCheck),
     verbosity=Verbosity.quiet,
 )
-
-
-@final
-@attrs.frozen
-class Law:
-    """A law on a kind of case: `holds(case)` returns, or raises where the law is broken.
-
-    `tier`: 0 for what a stage does to its state, which says most about a fault; 1 and 2 for what
-    a call gives, of which the fault may be the cause in the end.
-    """
-
-    kind: Kind
-    name: str
-    statement: str
-    holds: Callable[[Case], None] = attrs.field(eq=False, repr=False)
-    tier: int = 0
-
-
-def _law(kind: Kind, function: Callable[..., None]) -> Law:
-    """The law of a stage on a state (`function(stage, state)`)."""
-    states: dict[str, Callable[[Case], Any]] = {
-        "pool": Case.pool,
-        "ruled pool": Case.ruled_pool,
-        "selection": Case.selection,
-    }
-    state = states[kind]
-    return _named(kind, function, lambda case: function(case.stage, state(case)))
-
-
-def _named(kind: Kind, function: Callable[..., None], holds: Callable[[Case], None]) -> Law:
-    statement = " ".join((function.__doc__ or "").split())
-    tier = 0 if "call" not in kind else 2 if function is laws.rendered_text_fits else 1
-    return Law(kind, function.__name__, statement, holds, tier)
-
-
-_SAME: Final = _law("pool", laws.same_pool_same_result)
-_REASONS: Final = _law("pool", laws.reasons_are_true)
-_TWINS: Final = _law("pool", laws.of_twins_the_earlier_is_first)
-
-LAWS: Final[tuple[tuple[type, tuple[Law, ...]], ...]] = (
-    (
-        Scoring,
-        (
-            _law("pool", laws.scoring_keeps_rows),
-            _SAME,
-            _law("pool", laws.of_twins_the_later_scores_no_higher),
-        ),
-    ),
-    (Constraint, (_law("ruled pool", laws.constraint_drops_nothing), _SAME)),
-    (
-        Filter,
-        (
-            _law("pool", laws.filter_narrows),
-            _law("pool", laws.filter_reasons_are_true),
-            _law("ruled pool", laws.pinned_rows_stay),
-            _SAME,
-            _TWINS,
-        ),
-    ),
-    (
-        Selector,
-        (
-            _law("pool", laws.selection_fits),
-            _REASONS,
-            _law("ruled pool", laws.selection_obeys_rules),
-            _SAME,
-            _TWINS,
-        ),
-    ),
-    (
-        Order,
-        (
-            _law("selection", laws.order_is_a_permutation),
-            _law("selection", laws.same_selection_same_order),
-        ),
-    ),
-)
-"""The laws of each role, the first that fits."""
-
-
-def _budget(case: Case) -> None:
-    laws.budget_holds(case.packed(), case.budget, case.overhead)
-
-
-def _pins(case: Case) -> None:
-    request = case.request(ruled=True)
-    packed = {chunk.id for chunk in request.packed()}
-    laws.pins_are_packed(case.ruled_pool(), packed)
-
-
-def _rendered(case: Case) -> None:
-    laws.rendered_text_fits(case.request().packed, approximate)
-
-
-CALL_LAWS: Final = (
-    _named("call", laws.budget_holds, _budget),
-    _named(
-        "call",
-        laws.input_is_accounted_for,
-        lambda case: laws.input_is_accounted_for(case.chunks, case.packed()),
-    ),
-    _named(
-        "call",
-        laws.exclusions_name_their_stage,
-        lambda case: laws.exclusions_name_their_stage(case.packed(), case.request().policy),
-    ),
-    _named(
-        "call",
-        laws.report_adds_up,
-        lambda case: laws.report_adds_up(case.chunks, case.packed()),
-    ),
-    _named("call", laws.every_id_has_a_why, lambda case: laws.every_id_has_a_why(case.packed())),
-    _named(
-        "call",
-        laws.same_input_same_output,
-        lambda case: laws.same_input_same_output(case.request().packed),
-    ),
-    _named("call", laws.rendered_text_fits, _rendered),
-    _named("ruled call", laws.pins_are_packed, _pins),
-)
-"""The laws of a whole call of `pack`."""
-
-
-def laws_of(stage: Any, catalog: Catalog | None = None) -> tuple[Law, ...]:
-    """The laws that apply to a stage by its type; those of a call alone to a composition.
-
-    With a `catalog` also that the text of the stage is read back as the stage.
-
-    >>> from strategies import ushape
-    >>> [law.name for law in laws_of(ushape)][:2]
-    ['order_is_a_permutation', 'same_selection_same_order']
-    """
-    found: tuple[Law, ...] = ()
-    if isinstance(stage, Step):
-        found = next((own for role, own in LAWS if isinstance(stage, role)), ())
-        if isinstance(stage, Selector) and stage.cuts_the_end:
-            found = tuple(law for law in found if law != _REASONS)
-    if catalog is not None:
-        words = catalog
-
-        def is_its_text(case: Case) -> None:
-            laws.policy_is_its_text(case.stage, words)
-
-        found += (_named("call", laws.policy_is_its_text, is_its_text),)
-    return found + CALL_LAWS
 
 
 def check_stage(
@@ -222,7 +63,7 @@ def check_stage(
     own = tuple(also)
 
     def laws_for(one: Any) -> Sequence[Law]:
-        return (*laws_of(one, catalog), *(_own(one, law) for law in own))
+        return (*laws_of(one, catalog), *(own_law(one, law) for law in own))
 
     if not isinstance(stage, st.SearchStrategy):
         steps_of(stage)  # refuses what is no stage
@@ -236,11 +77,6 @@ def check_stage(
         may_refuse,
         max_examples,
     )
-
-
-def _own(stage: Any, function: Callable[[Any, Any], None]) -> Law:
-    kind: Kind = "selection" if isinstance(stage, Order) else "pool"
-    return _law(kind, function)
 
 
 def check_policy(
@@ -265,7 +101,7 @@ def check_policy(
     """
 
     def laws_for(one: Any) -> Sequence[Law]:
-        return [law for law in laws_of(one, catalog) if "call" in law.kind]
+        return [law for law in laws_of(one, catalog) if law.state.is_call]
 
     if not isinstance(policy, st.SearchStrategy):
         checked_policy(policy)

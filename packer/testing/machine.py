@@ -12,8 +12,9 @@ from packer.errors import PackError
 
 from . import laws
 from .cases import cases
-from .checking import CALL_LAWS, MAY_REFUSE
+from .checking import MAY_REFUSE
 from .chunk_lists import Profile
+from .lawbook import CALL_LAWS
 from .vocabulary import Vocabulary, Words, policies, vocabulary
 
 __all__ = ["policy_machine"]
@@ -73,10 +74,10 @@ class _PolicyMachine(RuleBasedStateMachine):
                 law.holds(case)
             except PackError as error:
                 if error.code not in self.may_refuse:
-                    _tell(law.name, case.code(law.kind))
+                    _tell(law.name, case.code(law.state))
                     raise
             except Exception:
-                _tell(law.name, case.code(law.kind))
+                _tell(law.name, case.code(law.state))
                 raise
 
 

@@ -14,7 +14,8 @@ from packer.algebra import Step, steps_of
 from packer.dsl import Catalog
 from packer.errors import InvalidParameter, shown
 
-from .checking import check_policy, check_stage, laws_of
+from .checking import check_policy, check_stage
+from .lawbook import laws_of
 from .vocabulary import Vocabulary
 
 __all__ = ["Entry", "parametrize", "registered"]
