@@ -6,6 +6,7 @@ from typing import Any, Final, final
 import attrs
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import errors as hypothesis_errors
+from hypothesis import seed as seeded
 from hypothesis import strategies as st
 
 from packer.algebra import Policy, Stage, checked_policy, steps_of
@@ -18,7 +19,7 @@ from .cases import Case, cases
 from .chunk_lists import Profile
 from .lawbook import Law, laws_of, own_law
 
-__all__ = ["MAY_REFUSE", "check_policy", "check_stage"]
+__all__ = ["MAY_REFUSE", "Search", "check_policy", "check_stage", "search"]
 
 MAY_REFUSE: Final = ("INFEASIBLE", "INVALID_TIMESTAMP", "MISSING_EMBEDDINGS", "OVER_BUDGET")
 """The codes of errors by which a stage may refuse an input: these are no fault of its."""
@@ -27,7 +28,6 @@ _QUIET: Final = settings(
     database=None,
     deadline=None,
     derandomize=True,
-    phases=(Phase.generate, Phase.shrink),
     suppress_health_check=tuple(HealthCheck),
     verbosity=Verbosity.quiet,
 )
@@ -119,7 +119,7 @@ def check_policy(
 
 @final
 @attrs.define
-class _Search:
+class Search:
     """What a search for a broken law has seen."""
 
     tried: int = 0
@@ -159,32 +159,41 @@ class _Found(Exception):
     """A case breaks a law."""
 
 
-def _search(
+def search(
     laws_for: Callable[[Any], Sequence[Law]],
     generated: st.SearchStrategy[Case],
     may_refuse: Collection[str],
     max_examples: int,
-) -> _Search:
-    """Look for a case that breaks a law, and then for the least one that breaks the same."""
-    search = _Search()
+    *,
+    seed: int | None = None,
+    shrink: bool = True,
+) -> Search:
+    """Look for a case that breaks a law, and then for the least one that breaks the same.
+
+    `seed`: other cases than those of every run.  `shrink`: False takes the first case found.
+    """
+    seen = Search()
 
     def attempt(case: Case) -> None:
-        found = search.broken
+        found = seen.broken
         if found is None:
-            search.tried += 1
+            seen.tried += 1
         for law in laws_for(case.stage):
-            if (found is None or law == found) and search.broke(law, case, may_refuse):
+            if (found is None or law == found) and seen.broke(law, case, may_refuse):
                 raise _Found
 
-    test = settings(_QUIET, max_examples=max_examples)(given(generated)(attempt))
+    phases = (Phase.generate, Phase.shrink) if shrink else (Phase.generate,)
+    test = settings(_QUIET, max_examples=max_examples, phases=phases)(given(generated)(attempt))
+    if seed is not None:
+        test = seeded(seed)(test)
     try:
         test()
     except _Found:
         pass
     except (hypothesis_errors.Flaky, hypothesis_errors.Unsatisfiable):
-        if search.broken is None:
+        if seen.broken is None:
             raise
-    return search
+    return seen
 
 
 def _check(
@@ -202,26 +211,26 @@ def _check(
         seen.update(every)
         return [law for law in every if law.name not in without]
 
-    search = _search(wanted, generated, may_refuse, max_examples)
-    if search.broken is not None and search.broken.tier:  # a law that says more may be broken too
-        tier = search.broken.tier
-        closer = _search(
+    found = search(wanted, generated, may_refuse, max_examples)
+    if found.broken is not None and found.broken.tier:  # a law that says more may be broken too
+        tier = found.broken.tier
+        closer = search(
             lambda stage: [law for law in wanted(stage) if law.tier < tier],
             generated,
             may_refuse,
             max_examples,
         )
-        search = search if closer.broken is None else closer
+        found = found if closer.broken is None else closer
     _refuse_unknown(without, seen)  # of a strategy it is known by now which stages it makes
-    search.drop_chunks(may_refuse)
-    if search.broken is not None and search.case is not None:
-        raise LawBroken.of(search.broken, search.case, search.fault, search.tried) from search.fault
-    never = {law.name for law in seen} - set(without) - search.held
+    found.drop_chunks(may_refuse)
+    if found.broken is not None and found.case is not None:
+        raise LawBroken.of(found.broken, found.case, found.fault, found.tried) from found.fault
+    never = {law.name for law in seen} - set(without) - found.held
     if never:
         first = min(never)
-        error = search.refused.get(first)
+        error = found.refused.get(first)
         message = (
-            f"{shown(stages)} refused all of {search.tried} cases, so that nothing is known of "
+            f"{shown(stages)} refused all of {found.tried} cases, so that nothing is known of "
             f"{', '.join(sorted(never))}; give chunks= that it takes. The first refusal: {error}"
         )
         raise AssertionError(message)
