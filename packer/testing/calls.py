@@ -31,7 +31,7 @@ __all__ = [
     "pools",
     "requests",
     "selections",
-    "twin_pools",
+    "shuffled_pools",
 ]
 
 BUDGETS: Final = st.integers(1, 120) | st.sampled_from((1, 10, 10_000, 2**70))
@@ -158,7 +158,7 @@ def pools(
 
 
 @st.composite
-def twin_pools(draw: st.DrawFn, given: st.SearchStrategy[list[Chunk]]) -> tuple[Pool, Pool]:
+def shuffled_pools(draw: st.DrawFn, given: st.SearchStrategy[list[Chunk]]) -> tuple[Pool, Pool]:
     """A pool, and the same chunks in another order."""
     pool = draw(pools(given))
     found = [pool.chunk(row) for row in draw(st.permutations(range(len(pool))))]
