@@ -27,14 +27,14 @@ T = TypeVar("T")
 PINNED: Final = "pinned"
 """The metadata key of the chunks that a case pins."""
 
-SHORT: Final = 8
+USUAL: Final = 8
 LONG: Final = 40
 """The most chunks of most lists, and of some lists of twins.
 
 A sort that is not stable shows it on more than 16 (numpy's sorts fewer by insertion).
 """
 
-_TWIN_SIZES: Final = st.sampled_from(((4, SHORT), (4, SHORT), (LONG // 2, LONG)))
+_TWIN_SIZES: Final = st.sampled_from(((4, USUAL), (4, USUAL), (LONG // 2, LONG)))
 """The least and the most chunks of a list of twins: fewer seldom are a group that a budget cuts."""
 
 _TRIED: Final = (*PROFILES, "twins", "twins", "twins")
@@ -180,7 +180,7 @@ def cases(
     if chunk_lists is None:
         one = profile if profile != "mixed" else draw(st.sampled_from(_TRIED))
         named = draw(st.sampled_from((True, True, True, False)))
-        least, most = draw(_TWIN_SIZES) if one == "twins" else (0, SHORT)
+        least, most = draw(_TWIN_SIZES) if one == "twins" else (0, USUAL)
         chunk_lists = _lists(
             named=named, profile=one, min_size=least, max_size=most, **options_for(stage)
         )
