@@ -51,8 +51,8 @@ def check_stage(
     it is tried on.  `catalog`: the words that its text is read back with; without one the text is
     not tried.  `also`: further laws, functions of the stage and the pool (or selection) that it
     takes.  `without`: the names of laws that the stage breaks on purpose.  `may_refuse`: codes of
-    the errors by which it may refuse an input.  `max_examples`: so many cases; the cases are the
-    same in every run.
+    the errors by which it may refuse an input.  `max_examples`: so many cases; they are the same
+    in every run that has loaded the same modules.
 
     Returns None; raises `LawBroken`, an AssertionError, with the least case that breaks a law, as
     code.  A stage that refuses every case is an error too.
