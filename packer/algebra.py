@@ -101,6 +101,15 @@ class Step(Stage[A, B], ABC):
     """Whether it is written without brackets."""
     uses_kernels: ClassVar[bool] = False
     """Whether it calls compiled kernels, which `packer.warm` then makes ready."""
+    refuses_negative: ClassVar[bool] = False
+    """Whether it refuses scores below 0 (by INVALID_PARAMETER)."""
+    gives_negative: ClassVar[bool] = False
+    """Whether it may make scores below 0 of scores that are not."""
+    reads_spans: ClassVar[bool] = False
+    """Whether `start` and `end` decide what it does with chunks of one `source`."""
+    alternatives: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    """Where optional arguments come in sets of which one is given: the names in each set.  The
+    lists in one are of one length."""
     takes: ClassVar[type]
     gives: ClassVar[type]
 
@@ -157,6 +166,9 @@ class Selector(Step[Pool, Selection], ABC):
     counts_overlap: ClassVar[bool] = False
     """Whether it counts on costs that fall as others come in (`packer.growing`); what overlaps
     free is filled up for one that does not."""
+    cuts_the_end: ClassVar[bool] = False
+    """Whether what comes after the first that does not fit is out for the budget too, though it
+    may fit by itself."""
     takes = Pool
     gives = Selection
 

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, final
+from typing import Final, Literal, TypeAlias, final
 
 import attrs
 
@@ -11,7 +11,10 @@ from .arrays import Bools, Floats, Ints, Vectors, sealed
 from .metadata import present
 from .records import Chunk, Difference, Reason
 
-__all__ = ["Candidates", "Cut", "Original", "Rescoring", "Rows"]
+__all__ = ["Candidates", "Combine", "Cut", "Original", "Rescoring", "Rows"]
+
+Combine: TypeAlias = Literal["sum", "product"]
+"""How a score is made of its parts: their sum, or the score before times them."""
 
 
 @final
@@ -183,7 +186,8 @@ class Cut:
 class Rescoring:
     """That one stage gave rows of the table another current score, and what it is made of.
 
-    `rows` int64[c]; `before` and `after` float64[c]; `parts`: by name float64[c] each.
+    `rows` int64[c]; `before` and `after` float64[c]; `parts`: by name float64[c] each, of which
+    `after` is the sum, or `before` times them the product.
     """
 
     stage: str
@@ -191,3 +195,4 @@ class Rescoring:
     before: Floats
     after: Floats
     parts: Mapping[str, Floats]
+    combine: Combine = "sum"

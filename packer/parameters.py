@@ -24,7 +24,7 @@ import keyword
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import attrs
 import numpy as np
@@ -238,8 +238,12 @@ def ids() -> Any:
     return _field(check, "a list of the ids of the previous prompt", ("ids",))
 
 
-def function() -> Any:
-    """A Python function; a stage with one has no text that can be parsed."""
+def function(role: Literal["selector", "key"] | None = None) -> Any:
+    """A Python function; a stage with one has no text that can be parsed.
+
+    `role`: "selector" where it chooses among chunks as for `custom`, "key" where it makes of a
+    chunk what it is sorted by; `packer.testing` then knows some.
+    """
 
     def check(value: Any) -> Any:
         return value if callable(value) else None
@@ -247,7 +251,7 @@ def function() -> Any:
     def write(value: Any) -> str:
         return getattr(value, "__qualname__", None) or shown(value)
 
-    return _field(check, "a function", ("function",), write=write)
+    return _field(check, "a function", ("function", role), write=write)
 
 
 def weights() -> Any:

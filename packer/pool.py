@@ -23,7 +23,7 @@ import numpy.typing as npt
 from .arrays import Bools, Floats, Ints, Vectors, sealed
 from .call import Call, checked_call
 from .charging import charges, lacking, part_tokens
-from .columns import Candidates, Cut, Rescoring, Rows
+from .columns import Candidates, Combine, Cut, Rescoring, Rows
 from .errors import InvalidParameter, InvalidStrategy, shown
 from .intake import ChunkLike, Intake, OnInvalid, estimates, from_arrays, from_chunks
 from .records import Difference, Exclusion, Optimality, Reason, Warning
@@ -382,11 +382,13 @@ class Pool(Rows):
         scores: npt.ArrayLike,
         *,
         parts: Mapping[str, npt.ArrayLike] = NO_PARTS,
+        combine: Combine = "sum",
         calibrated: bool = False,
     ) -> "Pool":
         """The pool with other current scores (float64[n], finite); records keep the original.
 
         `parts`: what each score is made of, by name float64[n]; `Packed.value` tells of them.
+        `combine`: the score is their "sum", or with "product" the score before times each.
         `calibrated`: these are fitted probabilities, of which no selector need warn.
 
         Raises INVALID_STRATEGY for another shape or a number that is not finite.
@@ -407,7 +409,7 @@ class Pool(Rows):
             raise InvalidStrategy(message, details={"stage": self.stage})
         after = sealed(column + 0.0)
         told = {name: self._part(name, part) for name, part in parts.items()}
-        done = Rescoring(self.stage, self.table_rows, self.scores, after, told)
+        done = Rescoring(self.stage, self.table_rows, self.scores, after, told, combine)
         return self._but(scores=after, rescorings=(*self.rescorings, done), calibrated=calibrated)
 
     def _part(self, name: str, part: npt.ArrayLike) -> Floats:

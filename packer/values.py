@@ -5,6 +5,7 @@ from typing import final
 
 import attrs
 
+from .columns import Combine
 from .pool import Pool
 
 __all__ = ["ScorePart", "ScoreStep", "traced"]
@@ -24,14 +25,16 @@ class ScorePart:
 class ScoreStep:
     """What one stage made of a chunk's score.
 
-    `stage` is its text, `before` and `after` are the current score.  `parts`: for `lexical`,
-    `neighbours` and `blend` what adds up to `after`; for `decay` and `boost` the `factor`.
+    `stage` is its text, `before` and `after` are the current score.  `parts`: what `after` is
+    made of, where the stage says so.  `combine`: with "sum" they add up to it, with "product" it is
+    `before` times them.
     """
 
     stage: str
     before: float
     after: float
     parts: tuple[ScorePart, ...] = ()
+    combine: Combine = "sum"
 
 
 def traced(pool: Pool) -> Mapping[str, tuple[ScoreStep, ...]]:
@@ -47,7 +50,11 @@ def traced(pool: Pool) -> Mapping[str, tuple[ScoreStep, ...]]:
         for place, row in enumerate(done.rows.tolist()):
             parts = zip(names, (column[place] for column in columns), strict=True)
             step = ScoreStep(
-                done.stage, before[place], after[place], tuple(ScorePart(*part) for part in parts)
+                done.stage,
+                before[place],
+                after[place],
+                tuple(ScorePart(*part) for part in parts),
+                done.combine,
             )
             found.setdefault(pool.candidates.id(row), []).append(step)
     return {id_: tuple(steps) for id_, steps in found.items()}

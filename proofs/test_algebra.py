@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from packer.algebra import Policy
 from packer.conditions import Condition
+from packer.testing import laws as kit_laws
 from proofs import laws
 from strategies import greedy, where
 from tests.generators import (
@@ -37,17 +38,17 @@ def compositions(draw: st.DrawFn) -> list[Any]:
 
 @given(compositions(), st.data())
 def test_composition_is_associative(steps: list[Any], data: st.DataObject) -> None:
-    laws.composition_is_associative(steps, data.draw(st.integers(1, len(steps) - 1)))
+    kit_laws.composition_is_associative(steps, data.draw(st.integers(1, len(steps) - 1)))
 
 
 @given(st.lists(any_stage, min_size=2, max_size=4))
 def test_only_what_fits_composes(steps: list[Any]) -> None:
-    laws.composes_only_what_fits(steps)
+    kit_laws.composes_only_what_fits(steps)
 
 
 @given(parsed_policies())
 def test_policy_is_its_text(policy: Policy) -> None:
-    laws.policy_is_its_text(policy)
+    kit_laws.policy_is_its_text(policy)
 
 
 @pytest.mark.parametrize("word", PARSED)
@@ -55,16 +56,16 @@ def test_policy_is_its_text(policy: Policy) -> None:
 def test_every_stage_is_its_text(word: str, data: st.DataObject) -> None:
     stage = data.draw(stages(word, wide=True))
     if word in ORDERS:
-        laws.policy_is_its_text(greedy | stage)
+        kit_laws.policy_is_its_text(greedy | stage)
     elif word in SELECTORS:
-        laws.policy_is_its_text(stage)
+        kit_laws.policy_is_its_text(stage)
     else:
-        laws.policy_is_its_text(stage | greedy)
+        kit_laws.policy_is_its_text(stage | greedy)
 
 
 @given(conditions(wide=True))
 def test_every_condition_is_its_text(condition: Condition) -> None:
-    laws.policy_is_its_text(where(condition) | greedy)
+    kit_laws.policy_is_its_text(where(condition) | greedy)
 
 
 @given(conditions(), conditions(), METADATA)

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from packer import Pool
+from packer.testing import laws as kit_laws
 from proofs import laws
-from tests.generators import FILTERS, SCORING, chunks_for, pools, stages, trials, twin_pools
+from tests.generators import FILTERS, SCORING, chunks_for, pools, shuffled_pools, stages, trials
 
 # The share that a longer text contains is no similarity of two: see tests/test_containment.py.
 near_copies = trials("dedup").filter(lambda trial: trial[0].metric != "containment")
@@ -17,7 +18,7 @@ every_filter = pytest.mark.parametrize("word", FILTERS)
 @every_filter
 @given(data=st.data())
 def test_filter_narrows(word: str, data: st.DataObject) -> None:
-    laws.filter_narrows(*data.draw(trials(word)))
+    kit_laws.filter_narrows(*data.draw(trials(word)))
 
 
 @every_filter
@@ -35,14 +36,14 @@ def test_filter_is_idempotent(word: str, data: st.DataObject) -> None:
 @pytest.mark.parametrize("word", SCORING)
 @given(data=st.data())
 def test_scoring_keeps_rows(word: str, data: st.DataObject) -> None:
-    laws.scoring_keeps_rows(*data.draw(trials(word)))
+    kit_laws.scoring_keeps_rows(*data.draw(trials(word)))
 
 
 @pytest.mark.parametrize("word", [w for w in FILTERS + SCORING if w != "max_candidates"])
 @given(data=st.data())
 def test_rows_are_treated_alike_in_any_order(word: str, data: st.DataObject) -> None:
     stage = data.draw(stages(word))
-    pool, shuffled = data.draw(twin_pools(chunks_for(stage, distinct_scores=True)))
+    pool, shuffled = data.draw(shuffled_pools(chunks_for(stage, distinct_scores=True)))
     laws.rows_are_treated_alike(stage, pool, shuffled)
 
 

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from packer.algebra import Policy
+from packer.testing import laws as kit_laws
 from proofs import laws
 from strategies import ushape
 from tests.generators import (
@@ -30,7 +31,7 @@ huge = requests(
 
 @given(untidy)
 def test_budget_holds(request: Request) -> None:
-    laws.budget_holds(request.packed(), request.budget, request.overhead)
+    kit_laws.budget_holds(request.packed(), request.budget, request.overhead)
 
 
 @given(untidy)
@@ -41,7 +42,7 @@ def test_nothing_is_lost(request: Request) -> None:
 @given(huge)
 def test_huge_and_tiny_scores_break_nothing(request: Request) -> None:
     packed = request.packed()
-    laws.budget_holds(packed, request.budget, request.overhead)
+    kit_laws.budget_holds(packed, request.budget, request.overhead)
     laws.nothing_is_lost(request.chunks, packed, request.policy)
     laws.no_arrangement_is_better(packed)
 
@@ -53,17 +54,17 @@ def test_of_one_id_the_best_stays(request: Request) -> None:
 
 @given(untidy)
 def test_every_id_has_a_why(request: Request) -> None:
-    laws.every_id_has_a_why(request.packed())
+    kit_laws.every_id_has_a_why(request.packed())
 
 
 @given(untidy)
 def test_same_input_same_output(request: Request) -> None:
-    laws.same_input_same_output(request.packed)
+    kit_laws.same_input_same_output(request.packed)
 
 
 @given(untidy)
 def test_report_adds_up(request: Request) -> None:
-    laws.report_adds_up(request.chunks, request.packed())
+    kit_laws.report_adds_up(request.chunks, request.packed())
 
 
 @given(untidy)

@@ -25,6 +25,7 @@ METHODS: Final = ("logistic", "isotonic")
 @attrs.frozen(repr=False)
 class Utility(Scoring):
     name = "utility"
+    alternatives = (("intercept", "slope"), ("knots", "values"))
     intercept: float | None = number(kw_only=True, optional=True)
     slope: float | None = number(kw_only=True, optional=True)
     knots: tuple[float, ...] | None = numbers(kw_only=True, optional=True)
@@ -38,7 +39,7 @@ class Utility(Scoring):
                 "them on your own labelled queries: fit_utility(pools, labels)"
             )
             raise InvalidParameter(message, details={"stage": self.name})
-        if given not in (["intercept", "slope"], ["knots", "values"]):
+        if tuple(given) not in self.alternatives:
             message = (
                 f"utility has {' and '.join(given)}; give intercept and slope, or knots and values"
             )

@@ -36,7 +36,8 @@ Choose: TypeAlias = Callable[[Sequence[Chunk], Context], Iterable[Chunk]]
 class Custom(Selector):
     name = "custom"
     counts_overlap = True
-    fn: Choose = function()
+    cuts_the_end = True
+    fn: Choose = function("selector")
 
     def __call__(self, pool: Pool, /) -> Selection:
         chunks = tuple(pool.chunk(row) for row in range(len(pool)))

@@ -159,7 +159,7 @@ one; what is equal goes by score.  O(k log k).
 @attrs.frozen(repr=False)
 class SortedBy(Order):
     name = "sorted_by"
-    key: Callable[[Chunk], Any] = function()
+    key: Callable[[Chunk], Any] = function("key")
 
     def __call__(self, selection: Selection, /) -> Layout:
         pool = selection.pool

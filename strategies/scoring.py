@@ -26,6 +26,7 @@ SCALES: Final = ("minmax", "sigmoid", "rank")
 @attrs.frozen(repr=False)
 class Decay(Scoring):
     name = "decay"
+    refuses_negative = True
     half_life: dt.timedelta = duration()
     at: str = key(default="timestamp", kw_only=True)
 
@@ -36,7 +37,7 @@ class Decay(Scoring):
         pool = warn_undated(pool, np.flatnonzero(undated), self.at)
         half_lives = np.where(undated, 0.0, np.maximum(age, 0.0) / self.half_life.total_seconds())
         factor = np.exp2(-half_lives)
-        return pool.rescore(pool.scores * factor, parts={"factor": factor})
+        return pool.rescore(pool.scores * factor, parts={"factor": factor}, combine="product")
 
 
 def decay(half_life: dt.timedelta | str, *, at: str = "timestamp") -> Scoring:
@@ -57,6 +58,7 @@ def decay(half_life: dt.timedelta | str, *, at: str = "timestamp") -> Scoring:
 @attrs.frozen(repr=False)
 class Boost(Scoring):
     name = "boost"
+    refuses_negative = True
     condition: Condition = condition()
     factor: float = number(above=0.0)
 
@@ -65,7 +67,7 @@ class Boost(Scoring):
         holds = np.array([self.condition.holds(row) for row in pool.metadata], np.bool_)
         with np.errstate(over="ignore"):  # rescore refuses what is not finite
             factor = np.where(holds, self.factor, 1.0)
-            return pool.rescore(pool.scores * factor, parts={"factor": factor})
+            return pool.rescore(pool.scores * factor, parts={"factor": factor}, combine="product")
 
 
 def boost(condition: Condition, factor: float) -> Scoring:

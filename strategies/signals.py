@@ -113,6 +113,7 @@ def lexical(weight: float = 1.0, *, language: str = "english") -> Scoring:
 @attrs.frozen(repr=False)
 class Neighbours(Scoring):
     name = "neighbours"
+    refuses_negative = True
     weight: float = number(0.0, default=0.5)
     width: int = count(default=2)
 
@@ -208,6 +209,7 @@ def neighbours(weight: float = 0.5, *, width: int = 2) -> Scoring:
 @attrs.frozen(repr=False)
 class Blend(Scoring):
     name = "blend"
+    gives_negative = True  # by weights below 0, or as z-scores
     weights: tuple[tuple[str, float], ...] = weights()
     scale: Scale = choice(tuple(SCALES), default="minmax", kw_only=True)
 

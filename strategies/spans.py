@@ -22,6 +22,7 @@ _ODD = (
 @attrs.frozen(repr=False)
 class OverlapStage(Constraint):
     name = "overlap"
+    reads_spans = True
 
     def __call__(self, pool: Pool, /) -> Pool:
         if pool.candidates.texts is None:

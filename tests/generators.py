@@ -18,7 +18,7 @@ from packer.testing.calls import (
     pools,
     requests,
     selections,
-    twin_pools,
+    shuffled_pools,
 )
 from packer.testing.chunk_lists import chunks
 from packer.testing.material import (
@@ -82,10 +82,10 @@ __all__ = [
     "requests",
     "selections",
     "shortest",
+    "shuffled_pools",
     "some_stage",
     "stages",
     "trials",
-    "twin_pools",
     "words_of",
 ]
 

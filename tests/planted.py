@@ -1,4 +1,4 @@
-"""Stages that do whatever a function does, so that a test can plant a fault in one of each role."""
+"""Stages for tests: those that do whatever a function does, to plant a fault in one of each role."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ import attrs
 from packer import Constraint, Filter, Layout, Order, Pool, Scoring, Selection, Selector
 from packer.parameters import function
 
-__all__ = ["Arranges", "Binds", "Narrows", "Obeys", "Rescores", "Selects"]
+__all__ = ["Arranges", "Binds", "Longest", "Narrows", "Obeys", "Rescores", "Selects"]
 
 
 @attrs.frozen(repr=False)
@@ -65,3 +65,17 @@ class Arranges(Order):
 
     def __call__(self, selection: Selection, /) -> Layout:
         return self.does(selection)
+
+
+@attrs.frozen(repr=False)
+class Longest(Filter):
+    """Fields without a domain: their types say what they may be."""
+
+    name = "longest"
+    characters: int
+    share: float = 0.5
+    strict: bool = attrs.field(default=False, kw_only=True)
+    key: str = attrs.field(default="source", kw_only=True)
+
+    def __call__(self, pool: Pool, /) -> Pool:
+        return pool.keep([len(t) <= self.characters for t in pool.texts], reason="metadata")

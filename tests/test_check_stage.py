@@ -1,6 +1,6 @@
 """Stages with a planted fault of each kind: the kit finds each within 200 cases, as code."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any
 
@@ -8,11 +8,21 @@ import attrs
 import numpy as np
 import pytest
 
-from packer import Chunk, Layout, PackError, Pool, Selection
+from packer import Chunk, Layout, Packed, PackError, Pool, Selection, pack
 from packer.arrays import best_first
+from packer.records import Deferred
 from packer.rules import Pin
-from packer.testing import LawBroken, check_policy, check_stage, laws_of, policies, stages
+from packer.testing import (
+    LawBroken,
+    calls,
+    check_policy,
+    check_stage,
+    laws_of,
+    policies,
+    stages,
+)
 from packer.testing.material import NOW, QUERY
+from packer.tokens import approximate
 from strategies import CATALOG, by_score, custom, decay, field, greedy, mmr, pin, threshold, ushape
 from strategies.greedy import fill
 
@@ -219,6 +229,133 @@ def test_error_of_ones_own_is_a_counterexample() -> None:
     assert "ValueError: max()" in str(error)
 
 
+# -- faults of a call ----------------------------------------------------------------------
+
+
+def broken_call(policy: Any, law: str, **options: Any) -> LawBroken:
+    with pytest.raises(LawBroken) as caught:
+        check_policy(policy, max_examples=200, **options)
+    assert caught.value.law == law
+    return caught.value
+
+
+def test_order_that_turns_in_every_call() -> None:
+    turns = count()
+
+    def turn(selection: Selection) -> Layout:
+        places = np.arange(len(selection))
+        return selection.arrange(places[:: 1 if next(turns) % 2 else -1])
+
+    error = broken_call(greedy | Arranges(turn), "same_input_same_output")
+    assert len(error.case.chunks) == 2
+    assert "at 0 first" in str(error)
+
+
+def test_policy_that_is_another_in_every_call() -> None:
+    turns = count()
+
+    def flip(pool: Pool) -> Pool:
+        return pool.rescore(pool.scores if next(turns) % 2 else -pool.scores)
+
+    broken_call(Rescores(flip) | greedy, "same_input_same_output")
+
+    def some(pool: Pool) -> Pool:
+        return pool.keep(np.arange(len(pool)) < next(turns) % 2, reason="metadata")
+
+    broken_call(Narrows(some) | greedy, "same_input_same_output")
+
+
+def test_call_that_differs_in_a_detail_alone() -> None:
+    turns = count()
+
+    def told(pool: Pool) -> Pool:
+        return pool.keep(pool.scores > 0.5, reason="metadata", detail=f"run {next(turns)}")
+
+    error = broken_call(Narrows(told) | greedy, "same_input_same_output")
+    assert "two runs of one call give different reports" in str(error)
+
+
+def test_exclusion_under_the_text_of_another_stage() -> None:
+    def under_another(pool: Pool) -> Pool:
+        return pool.at("other(1)").keep(pool.scores > 0.5, reason="metadata")
+
+    error = broken_call(Narrows(under_another) | greedy, "exclusions_name_their_stage")
+    assert "is out by 'other(1)' as metadata; the policy has" in str(error)
+
+
+def test_pin_that_a_call_forgets() -> None:
+    policy = Narrows(lambda pool: pool.with_rules(())) | greedy
+    error = broken_call(policy, "pins_are_packed")
+    assert "are not packed; pin(pinned == True) wants them in" in str(error)
+
+
+def of_report(**changes: Callable[[Packed], Any]) -> Callable[[Packed], Packed]:
+    def forge(packed: Packed) -> Packed:
+        made = {name: change(packed) for name, change in changes.items()}
+        return attrs.evolve(packed, report=attrs.evolve(packed.report, **made))
+
+    return forge
+
+
+def without_the_first_exclusion(packed: Packed) -> Packed:
+    fewer = packed.report.excluded[1:]
+    return of_report(
+        excluded=lambda _: Deferred(lambda: fewer), excluded_count=lambda _: len(fewer)
+    )(packed)
+
+
+def without_the_last_chunk(packed: Packed) -> Packed:
+    fewer = packed.chunks[:-1]
+    return attrs.evolve(packed, chunks=Deferred(lambda: fewer))
+
+
+def placed_from_one(packed: Packed) -> Packed:
+    made = tuple(attrs.evolve(chunk, position=chunk.position + 1) for chunk in packed)
+    return attrs.evolve(packed, chunks=Deferred(lambda: made))
+
+
+def of_template(packed: Packed) -> Packed:
+    """With a template: as if the budget had been a token less than what was rendered."""
+    if packed.report.rendered_tokens is None or not len(packed):
+        return packed
+    return of_report(budget=lambda packed: approximate(packed.text()) - 1)(packed)
+
+
+@pytest.mark.parametrize(
+    ("forge", "law", "told"),
+    [
+        (of_report(tokens_used=lambda p: p.report.tokens_used + 1), "budget_holds", "the report"),
+        (of_report(budget=lambda p: p.report.budget + 1), "budget_holds", "assertion fails"),
+        (without_the_first_exclusion, "input_is_accounted_for", "neither packed nor excluded"),
+        (of_report(excluded_count=lambda p: 0), "report_adds_up", "assertion fails"),
+        (of_report(policy=lambda p: "greedy | "), "report_adds_up", "assertion fails"),
+        (placed_from_one, "report_adds_up", "assertion fails"),
+        (of_template, "rendered_text_fits", "the rendered text counts"),
+    ],
+)
+def test_fault_of_pack_itself_breaks_the_law_of_a_call(
+    forge: Callable[[Packed], Packed], law: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No stage can do this, since `pack` checks what its stages did: so here `pack` does it."""
+    monkeypatch.setattr(calls, "pack", lambda *given, **options: forge(pack(*given, **options)))
+    assert told in str(broken_call(greedy, law))
+
+
+def test_chunk_that_is_neither_packed_nor_excluded(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without(*given: Any, **options: Any) -> Packed:
+        return without_the_last_chunk(pack(*given, **options))
+
+    monkeypatch.setattr(calls, "pack", without)
+    error = broken_call(greedy, "input_is_accounted_for", without=["budget_holds"])
+    assert len(error.case.chunks) == 1
+
+
+@pytest.mark.parametrize("words", ["", "c0 is in at position 0 ..."])
+def test_id_without_a_why(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Packed, "why", lambda packed, id_: words)
+    broken_call(greedy, "every_id_has_a_why")
+
+
 # -- the report ----------------------------------------------------------------------------
 
 
@@ -271,8 +408,25 @@ def test_law_that_is_broken_on_purpose_is_left_out_by_name() -> None:
     stage = Narrows(last)
     broken(stage, "of_twins_the_earlier_is_first")
     check_stage(stage, without=["of_twins_the_earlier_is_first"], max_examples=50)
-    with pytest.raises(PackError, match="which no law of the stage is called"):
-        check_stage(stage, without=["of_twins"], max_examples=5)
+
+
+def test_unknown_law_is_told_before_the_search() -> None:
+    ran: list[Pool] = []
+
+    def run(pool: Pool) -> Pool:
+        ran.append(pool)
+        return pool
+
+    told = r"without names \['of_twins'\], which no law of the stage is called; it has budget_h"
+    with pytest.raises(PackError, match=told):
+        check_stage(Narrows(run), without=["of_twins"])
+    with pytest.raises(PackError, match=r"without names \['keeps_two'\]"):
+        check_stage(Narrows(run), without=["keeps_two", "filter_narrows"])
+    with pytest.raises(PackError, match=r"without names \['filter_narrows'\]"):
+        check_policy(Narrows(run) | greedy, without=["filter_narrows"])
+    assert not ran
+    with pytest.raises(PackError, match=told):
+        check_stage(stages("threshold"), without=["of_twins"], max_examples=5)
 
 
 def test_further_law_of_ones_own() -> None:
@@ -325,7 +479,7 @@ def test_what_is_no_stage_or_policy_is_refused() -> None:
 
 def test_composition_of_filters_is_tried_as_a_call() -> None:
     check_stage(threshold(0.5) | pin(field("pinned") == True), max_examples=20)  # noqa: E712
-    assert all("call" in law.kind for law in laws_of(threshold(0.5) | threshold(0.6)))
+    assert all(law.state.is_call for law in laws_of(threshold(0.5) | threshold(0.6)))
 
 
 def test_function_as_a_selector_is_exempt_from_the_reasons_that_it_does_not_keep() -> None:

@@ -2,19 +2,26 @@
 
 import datetime as dt
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import attrs
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from packer import Chunk, Filter, Order, Pool, Selector
+from packer import Chunk, Filter, Order, PackError, Pool, Selector
 from packer.algebra import checked_policy
+from packer.errors import OverBudget
+from packer.parameters import function, number
 from packer.similarity import features
-from strategies import CATALOG
+from packer.testing import policies as policies_of
+from packer.testing import stages as stages_of
+from packer.testing.cases import PINNED, cases
+from packer.testing.parameter_values import values_of
+from packer.testing.vocabulary import vocabulary
+from strategies import CATALOG, greedy, threshold, ushape
 from tests.generators import (
     BUDGETS,
     CONSTRAINTS,
@@ -36,25 +43,10 @@ from tests.generators import (
     requests,
     stages,
 )
+from tests.planted import Longest
+from tests.sampling import sample
 
 few = settings(max_examples=15)
-
-T = TypeVar("T")
-
-
-def sample(strategy: st.SearchStrategy[T], size: int = 400) -> list[T]:
-    """Values of a strategy, the same every time."""
-    found: list[T] = []
-
-    @settings(
-        max_examples=size, derandomize=True, database=None, phases=[Phase.generate], deadline=None
-    )
-    @given(strategy)
-    def collect(value: T) -> None:
-        found.append(value)
-
-    collect()
-    return found
 
 
 @pytest.mark.parametrize("word", CATALOG)
@@ -76,13 +68,13 @@ def test_every_word_of_the_catalog_has_one_role() -> None:
 def test_every_parameter_has_a_domain_that_is_known() -> None:
     for word in CATALOG:
         for field in fields_of(word):
-            kind = field.metadata["domain"][0]
-            assert kind in DOMAINS or (kind == "function" and word in FUNCTIONS)
+            kind, *rest = field.metadata["domain"]
+            assert kind in DOMAINS or (kind == "function" and rest[0] in FUNCTIONS)
 
 
 def test_words_with_a_function_are_those_that_cannot_be_parsed() -> None:
-    assert set(CATALOG) - set(PARSED) == set(FUNCTIONS)
-    assert {word for word in CATALOG if holds_function(word)} == set(FUNCTIONS)
+    assert set(CATALOG) - set(PARSED) == {"custom", "sorted_by"}
+    assert {word for word in CATALOG if holds_function(word)} == {"custom", "sorted_by"}
 
 
 @pytest.mark.parametrize(
@@ -170,3 +162,101 @@ def test_calls_are_of_a_fixed_moment_and_of_budgets_small_and_huge() -> None:
     budgets = sample(BUDGETS, 100)
     assert min(budgets) == 1
     assert max(budgets) > 2**63
+
+
+# -- catalogs of others ---------------------------------------------------------------------
+
+
+@attrs.frozen(repr=False)
+class Judged(Filter):
+    """A field that nothing is known of, and one of a function."""
+
+    name = "judged"
+    judge: object
+    by: Any = function()
+
+    def __call__(self, pool: Pool, /) -> Pool:
+        return pool
+
+
+def a_filter(floor: float) -> Filter:
+    return threshold(floor)
+
+
+def test_words_may_be_classes_stages_functions_and_strategies() -> None:
+    words = {
+        "longest": Longest,
+        "greedy": greedy,
+        "threshold": CATALOG["threshold"],
+        "ushape": st.just(ushape),
+    }
+    found = {repr(step).partition("(")[0] for step in map(_first, sample(policies_of(words), 60))}
+    assert {"longest", "greedy", "threshold"} <= found
+    made = sample(stages_of("longest", words), 60)
+    assert {stage.strict for stage in made} == {True, False}
+    assert len({stage.characters for stage in made}) > 5
+    assert all(isinstance(stage.share, float) and isinstance(stage.key, str) for stage in made)
+
+
+def _first(policy: Any) -> Any:
+    return getattr(policy, "steps", (policy,))[0]
+
+
+def test_words_that_say_too_little_are_refused_with_the_mend() -> None:
+    with pytest.raises(PackError, match="'mine' is no word of the catalog"):
+        stages_of("mine")
+    with pytest.raises(PackError, match="no class of stages is known for the word 'mine'"):
+        vocabulary({"mine": a_filter}).kind_of("mine")
+    with pytest.raises(PackError, match="no values are known for judge of judged"):
+        values_of(Judged, "judge")
+    with pytest.raises(PackError, match="no values are known for by of judged"):
+        values_of(Judged, "by")
+    with pytest.raises(PackError, match="a policy needs a selector"):
+        policies_of({"threshold": CATALOG["threshold"]})
+
+
+def test_number_fields_with_a_domain_are_within_it() -> None:
+    @attrs.frozen(repr=False)
+    class Share(Filter):
+        name = "share"
+        share: float = number(0.0, 1.0, above=0.0)
+
+        def __call__(self, pool: Pool, /) -> Pool:
+            return pool
+
+    made = sample(stages_of("share", {"share": Share}), 50)
+    assert all(0.0 < stage.share <= 1.0 for stage in made)
+
+
+# -- cases ----------------------------------------------------------------------------------
+
+
+def test_cases_have_pins_quotas_and_budgets_at_the_edge() -> None:
+    made = sample(cases(st.just(greedy)), 200)
+    assert any(PINNED in chunk.metadata for case in made for chunk in case.chunks)
+    assert any("cap" in repr(case.rules) for case in made)
+    left = [case.budget - int(case.pool().costs.sum()) for case in made]
+    assert {-1, 0, 1} <= set(left)
+    places = sample(cases(st.just(ushape)), 100)
+    assert any(len(case.selection()) < len(case.selection().pool) for case in places)
+
+
+def test_rules_of_most_cases_bite() -> None:
+    made = [case for case in sample(cases(st.just(greedy)), 200) if case.rules]
+    bites = {"pin": 0, "cap": 0}
+    for case in made:
+        free = greedy(case.pool()).ids
+        for rule in case.rules:
+            try:
+                bites[rule.name] += greedy(rule(case.pool())).ids != free
+            except OverBudget:  # the pins alone
+                continue
+    assert min(bites.values()) > 15, bites
+
+
+def test_some_generated_calls_charge_a_chunk_less_than_it_has() -> None:
+    words = {"overlap": CATALOG["overlap"], "greedy": greedy}
+    calls = sample(requests(policies_of(words)), 300)
+    packed = [call.packed() for call in calls if "overlap" in repr(call.policy)]
+    less = [one for one in packed if any(chunk.charged < chunk.tokens for chunk in one)]
+    assert len(less) > 10

@@ -46,7 +46,12 @@ def run(folder: Path, stages: str, *options: str) -> subprocess.CompletedProcess
 def test_laws_of_registered_stages_are_tests(tmp_path: Path) -> None:
     done = run(tmp_path, "mystages:CATALOG", "-rA")
     assert done.returncode == 0, done.stdout
-    for name in ("at_most-filter_narrows", "at_most-budget_holds", "greedy-selection_fits"):
+    for name in (
+        "at_most-filter_narrows",
+        "at_most-budget_holds",
+        "greedy-selection_fits",
+        "at_most-policy_is_its_text",
+    ):
         assert f"PASSED test_mine.py::test_laws[{name}]" in done.stdout
 
 

@@ -1,14 +1,16 @@
 """Stages whose answer turns on how ties fall: the kit finds each within 200 cases, however drawn."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import Phase, given, seed, settings
+from hypothesis import strategies as st
 
 from packer import Pool, Selection
-from packer.testing import LawBroken, check_stage, checking
+from packer.testing import check_stage, laws_of
+from packer.testing.cases import Case, cases
+from packer.testing.checking import MAY_REFUSE, search
 from strategies import greedy
 from strategies.greedy import fill
 
@@ -18,18 +20,14 @@ VARIANTS = range(5)
 """Seeds in the place of the one that every run of the kit has."""
 
 
-def found(stage: Any, variant: int, monkeypatch: pytest.MonkeyPatch) -> LawBroken:
-    """What the kit finds of the stage in cases that are drawn otherwise."""
-
-    def given_otherwise(*strategies: Any) -> Callable[[Any], Any]:
-        return lambda test: seed(variant)(given(*strategies)(test))  # type: ignore[no-untyped-call]
-
-    monkeypatch.setattr(checking, "given", given_otherwise)
-    found_only = settings(checking._QUIET, phases=(Phase.generate,))  # shrinking is slow
-    monkeypatch.setattr(checking, "_QUIET", found_only)
-    with pytest.raises(LawBroken) as caught:
-        check_stage(stage)
-    return caught.value
+def found(stage: Any, variant: int) -> tuple[str, Case]:
+    """The law that the kit finds broken in cases that are drawn otherwise, and the case."""
+    generated = cases(st.just(stage))
+    seen = search(laws_of, generated, MAY_REFUSE, 200, seed=variant, shrink=False)
+    seen.drop_chunks(MAY_REFUSE)
+    assert seen.broken is not None
+    assert seen.case is not None
+    return seen.broken.name, seen.case
 
 
 def chosen(order: Sequence[int], pool: Pool) -> Selection:
@@ -77,23 +75,21 @@ def best_ten(pool: Pool) -> Pool:
         Narrows(best_ten),
     ],
 )
-def test_unstable_on_ties(stage: Any, variant: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    error = found(stage, variant, monkeypatch)
-    assert error.law == "of_twins_the_earlier_is_first"
+def test_unstable_on_ties(stage: Any, variant: int) -> None:
+    law, case = found(stage, variant)
+    assert law == "of_twins_the_earlier_is_first"
     if stage != Selects(sorted_by_id):
         return
-    one, other = error.case.chunks
+    one, other = case.chunks
     assert str(one.id) > str(other.id)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_scoring_that_ranks_the_later_twin_higher(
-    variant: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scoring_that_ranks_the_later_twin_higher(variant: int) -> None:
     stage = Rescores(lambda pool: pool.rescore(pool.scores + 1e-3 * np.arange(len(pool))))
-    error = found(stage, variant, monkeypatch)
-    assert error.law == "of_twins_the_later_scores_no_higher"
-    assert len(error.case.chunks) == 2
+    law, case = found(stage, variant)
+    assert law == "of_twins_the_later_scores_no_higher"
+    assert len(case.chunks) == 2
 
 
 def test_scoring_that_ranks_the_later_twin_lower_passes() -> None:
@@ -101,10 +97,10 @@ def test_scoring_that_ranks_the_later_twin_lower_passes() -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_fault_on_more_than_ten_chunks(variant: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fault_on_more_than_ten_chunks(variant: int) -> None:
     def few(pool: Pool) -> Selection:
         assert len(pool) <= 10, "more than ten"
         return greedy(pool)
 
-    error = found(Selects(few), variant, monkeypatch)
-    assert len(error.case.chunks) == 11
+    _, case = found(Selects(few), variant)
+    assert len(case.chunks) == 11

@@ -9,7 +9,10 @@ import pytest
 
 from packer import Chunk, Packed, PackError, Pool, ScorePart, ScoreStep, pack
 from packer.values import traced
+from proofs import laws
 from strategies import boost, decay, field, greedy, lexical, neighbours, normalize, parse, threshold
+
+from .planted import Rescores
 
 
 def talk(id_: str, content: str, score: float, position: int) -> Chunk:
@@ -36,7 +39,11 @@ def packed(policy: str, budget: int = 10) -> Packed:
 def steps(*told: tuple[str, float, float, dict[str, float]]) -> tuple[ScoreStep, ...]:
     return tuple(
         ScoreStep(
-            stage, before, after, tuple(ScorePart(name, amount) for name, amount in parts.items())
+            stage,
+            before,
+            after,
+            tuple(ScorePart(name, amount) for name, amount in parts.items()),
+            "product" if "factor" in parts else "sum",
         )
         for stage, before, after, parts in told
     )
@@ -119,6 +126,7 @@ def test_values_are_plain_in_a_dict_and_in_json() -> None:
             "before": 0.75,
             "after": 0.375,
             "parts": [{"name": "factor", "amount": 0.5}],
+            "combine": "product",
         }
     ]
     assert found.to_dict()["report"]["values"]["say"] == expected
@@ -166,3 +174,18 @@ def test_compositions_in_code_and_text_give_the_same_values() -> None:
     policy = decay("20d") | boost(field("source") == "talk", 2) | threshold(0.1) | greedy
     one = pack(CHUNKS, policy, budget=10, now="2024-05-31")
     assert one.report.values == packed(str(policy)).report.values
+
+
+@pytest.mark.parametrize("combine", ["sum", "product"])
+def test_parts_that_make_another_score_break_the_law(combine: Any) -> None:
+    def rescored(amount: float) -> Packed:
+        def rescore(pool: Pool) -> Pool:
+            parts = {"one": np.full(len(pool), 2.0), "other": np.full(len(pool), amount)}
+            made = pool.scores * 6.0 if combine == "product" else np.full(len(pool), 5.0)
+            return pool.rescore(made, parts=parts, combine=combine)
+
+        return pack(CHUNKS, Rescores(rescore) | greedy, budget=10)
+
+    laws.values_tell_the_way_of_each_score(CHUNKS, rescored(3.0))
+    with pytest.raises(AssertionError):
+        laws.values_tell_the_way_of_each_score(CHUNKS, rescored(3.5))

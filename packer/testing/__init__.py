@@ -20,9 +20,10 @@ from packer.lazy_names import lazy_names
 if TYPE_CHECKING:
     from .broken import LawBroken
     from .calls import pools
-    from .checking import check_policy, check_stage, laws_of
+    from .checking import check_policy, check_stage
     from .chunk_lists import chunks
     from .invariants import InvariantBroken, assert_invariants
+    from .lawbook import laws_of
     from .machine import policy_machine
     from .vocabulary import policies, stages
 
@@ -47,7 +48,7 @@ _HOMES: Final = {
     "check_policy": "checking",
     "check_stage": "checking",
     "chunks": "chunk_lists",
-    "laws_of": "checking",
+    "laws_of": "lawbook",
     "policies": "vocabulary",
     "policy_machine": "machine",
     "pools": "calls",

@@ -1,10 +1,11 @@
 """The error of a law that does not hold: which, where, and the code to see it again."""
 
-from typing import Any, final
+from typing import final
 
 from packer.errors import PackError
 
 from .cases import Case
+from .lawbook import Law
 
 __all__ = ["LawBroken"]
 
@@ -25,9 +26,9 @@ class LawBroken(AssertionError):
         self.code = code
 
     @classmethod
-    def of(cls, law: Any, case: Case, fault: Exception | None, tried: int) -> "LawBroken":
+    def of(cls, law: Law, case: Case, fault: Exception | None, tried: int) -> "LawBroken":
         """The error for a law that a case breaks by raising `fault`, after so many cases."""
-        code = case.code(law.kind)
+        code = case.code(law.state)
         message = (
             f"{case.stage!r} breaks the law {law.name}, found by case {tried}.\n\n"
             f"    law    {law.statement}\n"

@@ -31,14 +31,11 @@ __all__ = [
     "pools",
     "requests",
     "selections",
-    "twin_pools",
+    "shuffled_pools",
 ]
 
 BUDGETS: Final = st.integers(1, 120) | st.sampled_from((1, 10, 10_000, 2**70))
 OVERHEADS: Final = st.sampled_from((0, 0, 1, 7))
-
-REFUSE_NEGATIVE: Final = frozenset({"decay", "boost", "neighbours"})
-"""The words of the stages that refuse negative scores."""
 
 
 @final
@@ -97,7 +94,7 @@ def chunks_for(
         needed["scores"] = options["scores"].filter(lambda score: score >= 0)
     options = {**options, **needed}
     found = chunks(profile, **options)
-    if profile == "ordinary" and any(step.name == "overlap" for step in steps_of(stage)):
+    if profile == "ordinary" and any(step.reads_spans for step in steps_of(stage)):
         found |= chunks("overlapping", **options)
     return found
 
@@ -108,7 +105,7 @@ def options_for(stage: Any) -> dict[str, Any]:
     steps = steps_of(stage)
     if any(getattr(step, "metric", None) == "cosine" for step in steps):
         options["embedded"] = True
-    if any(step.name in REFUSE_NEGATIVE for step in steps):
+    if any(step.refuses_negative for step in steps):
         options["scores"] = POSITIVE
     return options
 
@@ -161,7 +158,7 @@ def pools(
 
 
 @st.composite
-def twin_pools(draw: st.DrawFn, given: st.SearchStrategy[list[Chunk]]) -> tuple[Pool, Pool]:
+def shuffled_pools(draw: st.DrawFn, given: st.SearchStrategy[list[Chunk]]) -> tuple[Pool, Pool]:
     """A pool, and the same chunks in another order."""
     pool = draw(pools(given))
     found = [pool.chunk(row) for row in draw(st.permutations(range(len(pool))))]

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from typing import Any, Final, TypeVar, final
 
 import attrs
@@ -19,26 +20,46 @@ from .chunk_lists import PROFILES, Profile, chunks
 from .material import NOW, QUERY
 from .pasting import chunks_source
 
-__all__ = ["PINNED", "Case", "cases", "completed"]
+__all__ = ["PINNED", "Case", "State", "cases", "completed"]
 
 T = TypeVar("T")
 
 PINNED: Final = "pinned"
 """The metadata key of the chunks that a case pins."""
 
-SHORT: Final = 8
+USUAL: Final = 8
 LONG: Final = 40
 """The most chunks of most lists, and of some lists of twins.
 
 A sort that is not stable shows it on more than 16 (numpy's sorts fewer by insertion).
 """
 
-_TWIN_SIZES: Final = st.sampled_from(((4, SHORT), (4, SHORT), (LONG // 2, LONG)))
+_TWIN_SIZES: Final = st.sampled_from(((4, USUAL), (4, USUAL), (LONG // 2, LONG)))
 """The least and the most chunks of a list of twins: fewer seldom are a group that a budget cuts."""
 
 _TRIED: Final = (*PROFILES, "twins", "twins", "twins")
 
 _PIN: Final = pin(field(PINNED) == True)  # noqa: E712  # a condition, no comparison
+
+
+class State(StrEnum):
+    """What a law is tried on: a state that a stage takes, or a call of `pack`; with rules or none."""
+
+    POOL = "pool"
+    RULED_POOL = "ruled pool"
+    SELECTION = "selection"
+    CALL = "call"
+    RULED_CALL = "ruled call"
+
+    @property
+    def is_call(self) -> bool:
+        """Whether the stage is tried in a call of `pack`."""
+        return self in {State.CALL, State.RULED_CALL}
+
+    @property
+    def is_ruled(self) -> bool:
+        """Whether the rules of the case bind it."""
+        return self in {State.RULED_POOL, State.RULED_CALL}
 
 
 @final
@@ -88,7 +109,7 @@ class Case:
         return Request(self.chunks, policy, self.budget, self.overhead, QUERY)
 
     def packed(self) -> Packed:
-        """What the call of the stage gives."""
+        """What the call of the stage gives, run once; `request().packed()` runs it anew."""
         return self._once("packed", self.request().packed)
 
     def _once(self, name: str, make: Callable[[], T]) -> T:
@@ -97,31 +118,33 @@ class Case:
         found: T = self._made[name]
         return found
 
-    def code(self, kind: str) -> str:
-        """The case as Python: the chunks, and the pool, selection or call of a law of this kind.
+    def code(self, state: State) -> str:
+        """The case as Python: the chunks, and the pool, selection or call.
 
         The stage itself stands there as its text.
         """
         given = chunks_source(self.chunks)
-        ruled = kind in {"ruled pool", "ruled call"} and self.rules
-        names = ["Chunk", "pack" if "call" in kind else "Pool"]
+        ruled = state.is_ruled and self.rules
+        names = ["Chunk", "pack" if state.is_call else "Pool"]
         lines = ["import datetime", ""] if "datetime." in given else []
         lines.append(f"from packer import {', '.join(names)}")
         if ruled:
             lines.append(f"from strategies import {', '.join(sorted(_words(self.rules)))}")
         lines += ["", given]
-        limit = f"budget={self.budget}, " if "selection" not in kind else ""
+        limit = f"budget={self.budget}, " if state is not State.SELECTION else ""
         call = f'{limit}overhead={self.overhead}, query="{QUERY}", now="{NOW.isoformat()}"'
         rules = [_in_code(rule) for rule in self.rules] if ruled else []
-        if "call" in kind:
+        if state.is_call:
             lines.append(f"policy = {' | '.join([*rules, '...'])}  # {completed(self.stage)!r}")
             lines.append(f"packed = pack(chunks, policy, {call})")
             return "\n".join(lines)
         lines.append(f"pool = Pool.from_chunks(chunks, {call})")
         lines += [f"pool = {rule}(pool)" for rule in rules]
-        if kind == "selection":
+        if state is State.SELECTION:
             lines.append(f"selection = pool.select({self.selection().chosen.tolist()})")
-        lines.append(f"# {self.stage!r} on this {kind.rsplit(maxsplit=1)[-1]}")
+        lines.append(
+            f"# {self.stage!r} on this {'selection' if state is State.SELECTION else 'pool'}"
+        )
         return "\n".join(lines)
 
 
@@ -157,7 +180,7 @@ def cases(
     if chunk_lists is None:
         one = profile if profile != "mixed" else draw(st.sampled_from(_TRIED))
         named = draw(st.sampled_from((True, True, True, False)))
-        least, most = draw(_TWIN_SIZES) if one == "twins" else (0, SHORT)
+        least, most = draw(_TWIN_SIZES) if one == "twins" else (0, USUAL)
         chunk_lists = _lists(
             named=named, profile=one, min_size=least, max_size=most, **options_for(stage)
         )

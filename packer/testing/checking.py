@@ -1,38 +1,25 @@
 """`check_stage` and `check_policy`: every law of a role on generated cases, to the least that fails."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, Final, Literal, TypeAlias, final
+from typing import Any, Final, final
 
 import attrs
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import errors as hypothesis_errors
+from hypothesis import seed as seeded
 from hypothesis import strategies as st
 
-from packer.algebra import (
-    Constraint,
-    Filter,
-    Order,
-    Policy,
-    Scoring,
-    Selector,
-    Stage,
-    Step,
-    checked_policy,
-    steps_of,
-)
+from packer.algebra import Policy, Stage, checked_policy, steps_of
 from packer.dsl import Catalog
 from packer.errors import InvalidParameter, PackError, shown
 from packer.records import Chunk
-from packer.tokens import approximate
 
-from . import laws
 from .broken import LawBroken
 from .cases import Case, cases
 from .chunk_lists import Profile
+from .lawbook import Law, laws_of, own_law
 
-__all__ = ["MAY_REFUSE", "Law", "check_policy", "check_stage", "laws_of"]
-
-Kind: TypeAlias = Literal["pool", "ruled pool", "selection", "call", "ruled call"]
+__all__ = ["MAY_REFUSE", "Search", "check_policy", "check_stage", "search"]
 
 MAY_REFUSE: Final = ("INFEASIBLE", "INVALID_TIMESTAMP", "MISSING_EMBEDDINGS", "OVER_BUDGET")
 """The codes of errors by which a stage may refuse an input: these are no fault of its."""
@@ -41,157 +28,9 @@ _QUIET: Final = settings(
     database=None,
     deadline=None,
     derandomize=True,
-    phases=(Phase.generate, Phase.shrink),
     suppress_health_check=tuple(HealthCheck),
     verbosity=Verbosity.quiet,
 )
-
-
-@final
-@attrs.frozen
-class Law:
-    """A law on a kind of case: `holds(case)` returns, or raises where the law is broken.
-
-    `tier`: 0 for what a stage does to its state, which says most about a fault; 1 and 2 for what
-    a call gives, of which the fault may be the cause in the end.
-    """
-
-    kind: Kind
-    name: str
-    statement: str
-    holds: Callable[[Case], None] = attrs.field(eq=False, repr=False)
-    tier: int = 0
-
-
-def _law(kind: Kind, function: Callable[..., None]) -> Law:
-    """The law of a stage on a state (`function(stage, state)`)."""
-    states: dict[str, Callable[[Case], Any]] = {
-        "pool": Case.pool,
-        "ruled pool": Case.ruled_pool,
-        "selection": Case.selection,
-    }
-    state = states[kind]
-    return _named(kind, function, lambda case: function(case.stage, state(case)))
-
-
-def _named(kind: Kind, function: Callable[..., None], holds: Callable[[Case], None]) -> Law:
-    statement = " ".join((function.__doc__ or "").split())
-    tier = 0 if "call" not in kind else 2 if function is laws.rendered_text_fits else 1
-    return Law(kind, function.__name__, statement, holds, tier)
-
-
-_SAME: Final = _law("pool", laws.same_pool_same_result)
-_TWINS: Final = _law("pool", laws.of_twins_the_earlier_is_first)
-
-LAWS: Final[tuple[tuple[type, tuple[Law, ...]], ...]] = (
-    (
-        Scoring,
-        (
-            _law("pool", laws.scoring_keeps_rows),
-            _SAME,
-            _law("pool", laws.of_twins_the_later_scores_no_higher),
-        ),
-    ),
-    (Constraint, (_law("ruled pool", laws.constraint_drops_nothing), _SAME)),
-    (
-        Filter,
-        (
-            _law("pool", laws.filter_narrows),
-            _law("pool", laws.filter_reasons_are_true),
-            _law("ruled pool", laws.pinned_rows_stay),
-            _SAME,
-            _TWINS,
-        ),
-    ),
-    (
-        Selector,
-        (
-            _law("pool", laws.selection_fits),
-            _law("pool", laws.reasons_are_true),
-            _law("ruled pool", laws.selection_obeys_rules),
-            _SAME,
-            _TWINS,
-        ),
-    ),
-    (
-        Order,
-        (
-            _law("selection", laws.order_is_a_permutation),
-            _law("selection", laws.same_selection_same_order),
-        ),
-    ),
-)
-"""The laws of each role, the first that fits."""
-
-
-def _budget(case: Case) -> None:
-    laws.budget_holds(case.packed(), case.budget, case.overhead)
-
-
-def _pins(case: Case) -> None:
-    request = case.request(ruled=True)
-    packed = {chunk.id for chunk in request.packed()}
-    laws.pins_are_packed(case.ruled_pool(), packed)
-
-
-def _rendered(case: Case) -> None:
-    laws.rendered_text_fits(case.request().packed, approximate)
-
-
-CALL_LAWS: Final = (
-    _named("call", laws.budget_holds, _budget),
-    _named(
-        "call",
-        laws.input_is_accounted_for,
-        lambda case: laws.input_is_accounted_for(case.chunks, case.packed()),
-    ),
-    _named(
-        "call",
-        laws.exclusions_name_their_stage,
-        lambda case: laws.exclusions_name_their_stage(case.packed(), case.request().policy),
-    ),
-    _named(
-        "call",
-        laws.report_adds_up,
-        lambda case: laws.report_adds_up(case.chunks, case.packed()),
-    ),
-    _named("call", laws.every_id_has_a_why, lambda case: laws.every_id_has_a_why(case.packed())),
-    _named(
-        "call",
-        laws.same_input_same_output,
-        lambda case: laws.same_input_same_output(case.packed),
-    ),
-    _named("call", laws.rendered_text_fits, _rendered),
-    _named("ruled call", laws.pins_are_packed, _pins),
-)
-"""The laws of a whole call of `pack`."""
-
-_EXEMPT: Final = {"custom": ("reasons_are_true",)}
-"""By the word of a stage, laws that its documentation excepts: `custom` cuts from the end."""
-
-
-def laws_of(stage: Any, catalog: Catalog | None = None) -> tuple[Law, ...]:
-    """The laws that apply to a stage by its type; those of a call alone to a composition.
-
-    With a `catalog` also that the text of the stage is read back as the stage.
-
-    >>> from strategies import ushape
-    >>> [law.name for law in laws_of(ushape)][:2]
-    ['order_is_a_permutation', 'same_selection_same_order']
-    """
-    found: tuple[Law, ...] = ()
-    if isinstance(stage, Step):
-        exempt = _EXEMPT.get(stage.name, ())
-        own = next((own for role, own in LAWS if isinstance(stage, role)), ())
-        found = tuple(law for law in own if law.name not in exempt)
-    if catalog is not None:
-        words = catalog
-
-        def is_its_text(case: Case) -> None:
-            laws.policy_is_its_text(case.stage, words)
-
-        found += (_named("call", laws.policy_is_its_text, is_its_text),)
-    return found + CALL_LAWS
 
 
 def check_stage(
@@ -212,8 +51,8 @@ def check_stage(
     it is tried on.  `catalog`: the words that its text is read back with; without one the text is
     not tried.  `also`: further laws, functions of the stage and the pool (or selection) that it
     takes.  `without`: the names of laws that the stage breaks on purpose.  `may_refuse`: codes of
-    the errors by which it may refuse an input.  `max_examples`: so many cases; the cases are the
-    same in every run.
+    the errors by which it may refuse an input.  `max_examples`: so many cases; they are the same
+    in every run that has loaded the same modules.
 
     Returns None; raises `LawBroken`, an AssertionError, with the least case that breaks a law, as
     code.  A stage that refuses every case is an error too.
@@ -221,23 +60,23 @@ def check_stage(
     >>> from strategies import threshold
     >>> check_stage(threshold(0.6), max_examples=20)
     """
+    own = tuple(also)
+
+    def laws_for(one: Any) -> Sequence[Law]:
+        return (*laws_of(one, catalog), *(own_law(one, law) for law in own))
+
     if not isinstance(stage, st.SearchStrategy):
         steps_of(stage)  # refuses what is no stage
+        _refuse_unknown(without, laws_for(stage))
         stage = st.just(stage)
-    own = tuple(also)
     _check(
         stage,
-        lambda one: (*laws_of(one, catalog), *(_own(one, law) for law in own)),
+        laws_for,
         cases(stage, profile, chunks),
         without,
         may_refuse,
         max_examples,
     )
-
-
-def _own(stage: Any, function: Callable[[Any, Any], None]) -> Law:
-    kind: Kind = "selection" if isinstance(stage, Order) else "pool"
-    return _law(kind, function)
 
 
 def check_policy(
@@ -260,12 +99,17 @@ def check_policy(
     >>> from strategies import greedy, threshold
     >>> check_policy(threshold(0.6) | greedy, max_examples=20)
     """
+
+    def laws_for(one: Any) -> Sequence[Law]:
+        return [law for law in laws_of(one, catalog) if law.state.is_call]
+
     if not isinstance(policy, st.SearchStrategy):
         checked_policy(policy)
+        _refuse_unknown(without, laws_for(policy))
         policy = st.just(policy)
     _check(
         policy,
-        lambda one: tuple(law for law in laws_of(one, catalog) if "call" in law.kind),
+        laws_for,
         cases(policy, profile, chunks),
         without,
         may_refuse,
@@ -275,7 +119,7 @@ def check_policy(
 
 @final
 @attrs.define
-class _Search:
+class Search:
     """What a search for a broken law has seen."""
 
     tried: int = 0
@@ -315,32 +159,41 @@ class _Found(Exception):
     """A case breaks a law."""
 
 
-def _search(
+def search(
     laws_for: Callable[[Any], Sequence[Law]],
     generated: st.SearchStrategy[Case],
     may_refuse: Collection[str],
     max_examples: int,
-) -> _Search:
-    """Look for a case that breaks a law, and then for the least one that breaks the same."""
-    search = _Search()
+    *,
+    seed: int | None = None,
+    shrink: bool = True,
+) -> Search:
+    """Look for a case that breaks a law, and then for the least one that breaks the same.
+
+    `seed`: other cases than those of every run.  `shrink`: False takes the first case found.
+    """
+    seen = Search()
 
     def attempt(case: Case) -> None:
-        found = search.broken
+        found = seen.broken
         if found is None:
-            search.tried += 1
+            seen.tried += 1
         for law in laws_for(case.stage):
-            if (found is None or law == found) and search.broke(law, case, may_refuse):
+            if (found is None or law == found) and seen.broke(law, case, may_refuse):
                 raise _Found
 
-    test = settings(_QUIET, max_examples=max_examples)(given(generated)(attempt))
+    phases = (Phase.generate, Phase.shrink) if shrink else (Phase.generate,)
+    test = settings(_QUIET, max_examples=max_examples, phases=phases)(given(generated)(attempt))
+    if seed is not None:
+        test = seeded(seed)(test)
     try:
         test()
     except _Found:
         pass
     except (hypothesis_errors.Flaky, hypothesis_errors.Unsatisfiable):
-        if search.broken is None:
+        if seen.broken is None:
             raise
-    return search
+    return seen
 
 
 def _check(
@@ -351,39 +204,45 @@ def _check(
     may_refuse: Collection[str],
     max_examples: int,
 ) -> None:
-    known: set[str] = set()
+    seen: set[Law] = set()
 
     def wanted(stage: Any) -> list[Law]:
         every = laws_for(stage)
-        known.update(law.name for law in every)
+        seen.update(every)
         return [law for law in every if law.name not in without]
 
-    search = _search(wanted, generated, may_refuse, max_examples)
-    if search.broken is not None and search.broken.tier:  # a law that says more may be broken too
-        tier = search.broken.tier
-        closer = _search(
+    found = search(wanted, generated, may_refuse, max_examples)
+    if found.broken is not None and found.broken.tier:  # a law that says more may be broken too
+        tier = found.broken.tier
+        closer = search(
             lambda stage: [law for law in wanted(stage) if law.tier < tier],
             generated,
             may_refuse,
             max_examples,
         )
-        search = search if closer.broken is None else closer
-    search.drop_chunks(may_refuse)
-    unknown = set(without) - known
-    if unknown:
-        message = (
-            f"without names {sorted(unknown)}, which no law of the stage is called; "
-            f"it has {', '.join(sorted(known))}"
-        )
-        raise InvalidParameter(message, details={"without": sorted(unknown)})
-    if search.broken is not None and search.case is not None:
-        raise LawBroken.of(search.broken, search.case, search.fault, search.tried) from search.fault
-    never = known - set(without) - search.held
+        found = found if closer.broken is None else closer
+    _refuse_unknown(without, seen)  # of a strategy it is known by now which stages it makes
+    found.drop_chunks(may_refuse)
+    if found.broken is not None and found.case is not None:
+        raise LawBroken.of(found.broken, found.case, found.fault, found.tried) from found.fault
+    never = {law.name for law in seen} - set(without) - found.held
     if never:
         first = min(never)
-        error = search.refused.get(first)
+        error = found.refused.get(first)
         message = (
-            f"{shown(stages)} refused all of {search.tried} cases, so that nothing is known of "
+            f"{shown(stages)} refused all of {found.tried} cases, so that nothing is known of "
             f"{', '.join(sorted(never))}; give chunks= that it takes. The first refusal: {error}"
         )
         raise AssertionError(message)
+
+
+def _refuse_unknown(without: Collection[str], every: Iterable[Law]) -> None:
+    """Raise INVALID_PARAMETER for a name in `without` that none of the laws has."""
+    known = {law.name for law in every}
+    unknown = sorted(set(without) - known)
+    if unknown:
+        message = (
+            f"without names {unknown}, which no law of the stage is called; "
+            f"it has {', '.join(sorted(known))}"
+        )
+        raise InvalidParameter(message, details={"without": unknown})

@@ -1,6 +1,7 @@
 """Lists of chunks: ordinary ones, and profiles of what retrieval gives on its bad days."""
 
-from typing import Final, Literal, TypeAlias, get_args
+from collections.abc import Callable, Mapping
+from typing import Final, Literal, TypeAlias, final, get_args
 
 import attrs
 from hypothesis import strategies as st
@@ -123,52 +124,22 @@ def chunks(
 def _chunk(
     profile: Profile, scores: Values | None, embedded: bool | None, *, named: bool
 ) -> st.SearchStrategy[Chunk]:
-    vectors = EMBEDDINGS
-    words = st.sampled_from(TEXTS) | st.text(min_size=1, max_size=12).filter(_has_ink)
-    tokens = st.integers(0, 30) | st.sampled_from((None, 0, 10, 10))
-    metadata = METADATA
-    usual = SCORES
-    if profile == "near-tie":
-        usual = CLOSE
-        tokens = st.sampled_from((10, 10, 11))
-    elif profile == "twins":
-        usual = st.sampled_from((0.5, 0.75, 0.25))
-        tokens = st.sampled_from((10, 10, 11, 1))
-        metadata = st.sampled_from(({}, {}, {"source": "kb"}, {"source": "faq", "position": 1}))
-    elif profile == "near-duplicate":
-        digits = st.sampled_from((5, 50, 500))
-        words = st.builds(str.format, st.sampled_from(FAMILIES), digits, digits)
-        vectors = st.builds(
-            lambda base, step: (base[0], base[1] + step, base[2]),
-            st.sampled_from(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))),
-            st.sampled_from((0.0, 1e-7, 1e-3, 0.1)),
-        )
-    elif profile == "adversarial-length":
-        tokens = LENGTHS | st.none()
-        words = st.builds(str.__mul__, words, st.sampled_from((1, 1, 400)))
-    elif profile == "hostile-metadata":
-        metadata = HOSTILE
-    elif profile == "overlapping":
-        tokens = st.none() | st.none() | st.integers(1, 30)
-    embeddings = vectors if embedded else st.none()
+    made = _MADE_OF[profile]
+    embeddings = made.vectors if embedded else st.none()
     if embedded is None:
-        embeddings = st.none() | vectors | st.just([])
+        embeddings = st.none() | made.vectors | st.just([])
     found = st.builds(
         Chunk,
-        words if named else words | st.sampled_from(("", " \n")),
-        usual if scores is None else scores,
+        made.words if named else made.words | st.sampled_from(("", " \n")),
+        made.scores if scores is None else scores,
         id=st.none()
         if named or profile == "twins"
         else st.sampled_from((None, "c0", "c1", "chunk-1", "é", "")),
-        tokens=tokens,
+        tokens=made.tokens,
         embedding=embeddings,
-        metadata=metadata,
+        metadata=made.metadata,
     )
-    if profile == "overlapping":
-        return st.builds(_window, found, st.integers(0, len(BOOK) - 1), st.integers(8, 40))
-    if profile != "ordinary":
-        return found
-    return st.builds(_placed, found, st.sampled_from((True, True, False)))
+    return found if made.placed is None else made.placed(found)
 
 
 def _placed(chunk: Chunk, cut: bool) -> Chunk:  # a draw
@@ -208,3 +179,54 @@ def _with_twins(chunks: list[Chunk], places: list[int], *, most: int) -> list[Ch
     """The chunks, and some of them once more at the end."""
     twins = [chunks[place % len(chunks)] for place in places if chunks]
     return [*chunks, *twins[: most - len(chunks)]]
+
+
+# -- what the chunks of a profile are made of ----------------------------------------------
+
+
+@final
+@attrs.frozen
+class _Material:
+    """The values of one profile; where nothing is said, those of any chunk."""
+
+    words: Values = st.sampled_from(TEXTS) | st.text(min_size=1, max_size=12).filter(_has_ink)
+    scores: Values = SCORES
+    tokens: Values = st.integers(0, 30) | st.sampled_from((None, 0, 10, 10))
+    metadata: Values = METADATA
+    vectors: Values = EMBEDDINGS
+    placed: Callable[[Values], Values] | None = None
+    """What puts a chunk into its source."""
+
+
+_DIGITS: Final = st.sampled_from((5, 50, 500))
+
+_MADE_OF: Final[Mapping[Profile, _Material]] = {
+    "ordinary": _Material(
+        placed=lambda found: st.builds(_placed, found, st.sampled_from((True, True, False)))
+    ),
+    "near-tie": _Material(scores=CLOSE, tokens=st.sampled_from((10, 10, 11))),
+    "twins": _Material(
+        scores=st.sampled_from((0.5, 0.75, 0.25)),
+        tokens=st.sampled_from((10, 10, 11, 1)),
+        metadata=st.sampled_from(({}, {}, {"source": "kb"}, {"source": "faq", "position": 1})),
+    ),
+    "near-duplicate": _Material(
+        words=st.builds(str.format, st.sampled_from(FAMILIES), _DIGITS, _DIGITS),
+        vectors=st.builds(
+            lambda base, step: (base[0], base[1] + step, base[2]),
+            st.sampled_from(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))),
+            st.sampled_from((0.0, 1e-7, 1e-3, 0.1)),
+        ),
+    ),
+    "adversarial-length": _Material(
+        words=st.builds(str.__mul__, _Material().words, st.sampled_from((1, 1, 400))),
+        tokens=LENGTHS | st.none(),
+    ),
+    "hostile-metadata": _Material(metadata=HOSTILE),
+    "overlapping": _Material(
+        tokens=st.none() | st.none() | st.integers(1, 30),
+        placed=lambda found: st.builds(
+            _window, found, st.integers(0, len(BOOK) - 1), st.integers(8, 40)
+        ),
+    ),
+}

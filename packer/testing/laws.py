@@ -29,23 +29,18 @@ __all__ = [
     "constraint_drops_nothing",
     "every_id_has_a_why",
     "exclusions_name_their_stage",
-    "filter_is_idempotent",
     "filter_narrows",
     "filter_reasons_are_true",
     "input_is_accounted_for",
-    "nothing_is_lost",
-    "of_one_id_the_best_stays",
     "of_twins_the_earlier_is_first",
     "of_twins_the_later_scores_no_higher",
     "order_is_a_permutation",
-    "order_of_input_is_no_matter",
     "pinned_rows_stay",
     "pins_are_packed",
     "policy_is_its_text",
     "reasons_are_true",
     "rendered_text_fits",
     "report_adds_up",
-    "rows_are_treated_alike",
     "run",
     "same_input_same_output",
     "same_pool_same_result",
@@ -53,7 +48,6 @@ __all__ = [
     "scoring_keeps_rows",
     "selection_fits",
     "selection_obeys_rules",
-    "selector_fills_up",
 ]
 
 SET_ASIDE: Final = {Reason.INVALID, Reason.DUPLICATE}
@@ -130,16 +124,6 @@ def exclusions_name_their_stage(packed: Packed, policy: Policy) -> None:
             assert out.reason not in SET_ASIDE, f"{told}; only pack can say so"
 
 
-def nothing_is_lost(chunks: Sequence[Chunk], packed: Packed, policy: Policy) -> None:
-    """Packed + excluded = input, each once; each exclusion has a reason that its stage can give,
-    the text of a stage of the policy (or `pack`), and a detail.
-    """
-    input_is_accounted_for(chunks, packed)
-    exclusions_name_their_stage(packed, policy)
-    for out in packed.report.excluded:
-        assert out.detail, f"{out.id!r} is out by {out.stage!r} without a detail"
-
-
 def _whole(one: PackedChunk, chunks: Sequence[Chunk]) -> str:
     """The content that a packed chunk came in with; what a stage left of it is a part of that."""
     if one.original_tokens is None:
@@ -159,21 +143,6 @@ def pins_are_packed(pool: Pool, packed: Collection[str]) -> None:
     pins = np.flatnonzero(pool.pinned)
     missing = set(_ids(pool, pool.table_rows[pins].tolist())) - set(packed)
     assert not missing, f"{sorted(missing)} are not packed; {_rules(pool)} wants them in"
-
-
-def of_one_id_the_best_stays(chunks: Sequence[Chunk], packed: Packed) -> None:
-    """Of the chunks with one id, the one with the highest score stays, the earliest of equals."""
-    by_id: dict[str, list[Chunk]] = {}
-    for chunk in chunks:
-        if chunk.id is not None and chunk.content.strip():
-            by_id.setdefault(chunk.id, []).append(chunk)
-    expected: collections.Counter[object] = collections.Counter()
-    for id_, same in by_id.items():
-        best = max(same, key=lambda chunk: chunk.score)  # the first of equals
-        expected.update((id_, chunk.content) for chunk in same if chunk is not best)
-    assert expected == collections.Counter(
-        (out.id, out.content) for out in packed.report.excluded if out.reason is Reason.DUPLICATE
-    )
 
 
 def every_id_has_a_why(packed: Packed) -> None:
@@ -226,21 +195,6 @@ def rendered_text_fits(call: Callable[[Template], Packed], count: CountTokens) -
     assert tokens <= budget or not len(packed), (
         f"the rendered text counts {tokens} tokens, the budget is {budget}"
     )
-
-
-def order_of_input_is_no_matter(one: Packed, other: Packed) -> None:
-    """Two calls that differ in the order of the input alone pack the same in the same order, and
-    exclude the same for the same reasons.  (For distinct scores and given ids.)
-    """
-    assert [chunk.id for chunk in one] == [chunk.id for chunk in other]
-    assert _exclusions(one) == _exclusions(other)
-
-
-def _exclusions(packed: Packed) -> set[tuple[object, ...]]:
-    return {
-        (out.id, out.reason, out.stage, out.redundant_with, out.similarity)
-        for out in packed.report.excluded
-    }
 
 
 # -- any stage from a pool -----------------------------------------------------------------
@@ -303,14 +257,6 @@ def _twins(pool: Pool) -> Iterator[tuple[int, int]]:
         last[key] = row
 
 
-def rows_are_treated_alike(stage: Any, pool: Pool, shuffled: Pool) -> None:
-    """Of a pool and the same in another order a stage keeps the same chunks with equal scores."""
-    one, other = run(stage, pool), run(stage, shuffled)
-    assert dict(zip(one.ids, one.scores.tolist(), strict=True)) == dict(
-        zip(other.ids, other.scores.tolist(), strict=True)
-    )
-
-
 # -- filters, scoring and constraints ------------------------------------------------------
 
 
@@ -354,12 +300,6 @@ def pinned_rows_stay(stage: Any, pool: Pool) -> None:
 
 def _rules(pool: Pool) -> str:
     return ", ".join(rule.stage for rule in pool.rules)
-
-
-def filter_is_idempotent(stage: Any, pool: Pool) -> None:
-    """A filter applied twice excludes no more than applied once."""
-    once = run(stage, pool)
-    assert run(stage, once).table_rows.tolist() == once.table_rows.tolist()
 
 
 def scoring_keeps_rows(stage: Any, pool: Pool) -> None:
@@ -454,12 +394,6 @@ def selection_obeys_rules(stage: Any, pool: Pool) -> None:
             )
             for value, size in sizes.items():
                 assert size <= rule.most, f"it chooses {size} of {value!r}; {rule.stage}"
-
-
-def selector_fills_up(stage: Any, pool: Pool) -> None:
-    """A selector that wants every chunk leaves out only for the budget: no `strategy`."""
-    cuts = run(stage, pool).pool.cuts[len(pool.cuts) :]
-    assert all(cut.reason is Reason.BUDGET for cut in cuts)
 
 
 # -- orders --------------------------------------------------------------------------------

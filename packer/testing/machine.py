@@ -1,8 +1,9 @@
 """A Hypothesis state machine that composes policies at random and runs what it composed."""
 
+from collections.abc import Collection
 from typing import Any, ClassVar
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, rule
 
@@ -10,15 +11,13 @@ from packer.algebra import Filter, Order, Selector, steps_of
 from packer.errors import PackError
 
 from . import laws
-from .calls import OVERHEADS, Request, budgets_for, options_for
+from .cases import cases
 from .checking import MAY_REFUSE
-from .chunk_lists import Profile, chunks
-from .material import QUERY
+from .chunk_lists import Profile
+from .lawbook import CALL_LAWS
 from .vocabulary import Vocabulary, Words, policies, vocabulary
 
 __all__ = ["policy_machine"]
-
-_REFUSALS = {*MAY_REFUSE, "INVALID_PARAMETER"}
 
 
 class _PolicyMachine(RuleBasedStateMachine):
@@ -26,6 +25,7 @@ class _PolicyMachine(RuleBasedStateMachine):
 
     words: ClassVar[Vocabulary]
     profile: ClassVar[Profile]
+    may_refuse: ClassVar[Collection[str]]
 
     open_: Bundle[Any] = Bundle("open_")
     ordered: Bundle[Any] = Bundle("ordered")
@@ -46,7 +46,10 @@ class _PolicyMachine(RuleBasedStateMachine):
     @rule(target=open_, policy=open_, data=st.data())
     def narrow(self, policy: Any, data: st.DataObject) -> Any:
         stage = self._stage(data, Filter)
-        return policy if stage is None else stage | policy
+        refuses = any(step.refuses_negative for step in steps_of(policy))
+        if stage is None or (stage.gives_negative and refuses):
+            return policy
+        return stage | policy
 
     @rule(target=ordered, policy=open_, data=st.data())
     def order(self, policy: Any, data: st.DataObject) -> Any:
@@ -63,35 +66,37 @@ class _PolicyMachine(RuleBasedStateMachine):
     def compose_what_does_not_fit(self, one: Any, other: Any) -> None:
         laws.composes_only_what_fits([*steps_of(one), *steps_of(other)])
 
-    @rule(policy=open_ | ordered, overhead=OVERHEADS, data=st.data())
-    def pack(self, policy: Any, overhead: int, data: st.DataObject) -> None:
-        options = options_for(policy)
-        given = data.draw(chunks(self.profile, max_size=8, **options), label="chunks")
-        budget = data.draw(budgets_for(given, overhead), label="budget")
-        request = Request(given, policy, budget, overhead, QUERY)
-        try:
-            packed = request.packed()
-        except PackError as error:
-            if error.code in _REFUSALS:
-                return
-            raise
-        laws.budget_holds(packed, budget, overhead)
-        laws.input_is_accounted_for(given, packed)
-        laws.exclusions_name_their_stage(packed, policy)
-        laws.report_adds_up(given, packed)
-        laws.same_input_same_output(request.packed)
+    @rule(policy=open_ | ordered, data=st.data())
+    def pack(self, policy: Any, data: st.DataObject) -> None:
+        case = data.draw(cases(st.just(policy), self.profile))
+        for law in CALL_LAWS:
+            try:
+                law.holds(case)
+            except PackError as error:
+                if error.code not in self.may_refuse:
+                    _tell(law.name, case.code(law.state))
+                    raise
+            except Exception:
+                _tell(law.name, case.code(law.state))
+                raise
+
+
+def _tell(law: str, code: str) -> None:
+    note(f"It breaks the law {law}:\n\n{code}\n")
 
 
 def policy_machine(
-    catalog: Words | None = None, *, profile: Profile = "mixed"
+    catalog: Words | None = None,
+    *,
+    profile: Profile = "mixed",
+    may_refuse: Collection[str] = MAY_REFUSE,
 ) -> type[RuleBasedStateMachine]:
     """A state machine over the stages of a catalog, `strategies.CATALOG` when left out.
 
     Its rules begin with a selector, put filters before it and an order after it, bracket what
-    they have in another way, try what must not compose, and pack chunks of the profile.  After
-    each call the laws of a call hold: the budget, packed + excluded = input, the report adds up,
-    two runs agree.  No failure are the refusals that `check_stage` allows and INVALID_PARAMETER,
-    by which a stage refuses chunks that it does not take.
+    they have in another way, try what must not compose, and pack chunks of the profile.  Of each
+    call all laws hold that `check_policy` tries, but for the text.  `may_refuse`: as for
+    `check_stage`.  A stage whose class sets `refuses_negative` is given no scores below 0.
 
     Its `TestCase` is a unittest that pytest collects: ``TestPolicies = policy_machine().TestCase``.
 
@@ -99,7 +104,8 @@ def policy_machine(
     """
     words = vocabulary(catalog)
     policies(words.catalog)  # refuses a catalog without a selector
-    machine: Any = type("PolicyMachine", (_PolicyMachine,), {"words": words, "profile": profile})
+    given = {"words": words, "profile": profile, "may_refuse": may_refuse}
+    machine: Any = type("PolicyMachine", (_PolicyMachine,), given)
     machine.TestCase.settings = settings(
         deadline=None, max_examples=50, suppress_health_check=list(HealthCheck)
     )

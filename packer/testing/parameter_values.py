@@ -18,7 +18,6 @@ from .metadata_conditions import ODD_TEXT, conditions
 __all__ = [
     "DOMAINS",
     "FUNCTIONS",
-    "TOGETHER",
     "by_id",
     "by_length",
     "everything",
@@ -124,15 +123,10 @@ def by_id(chunk: Chunk) -> str:
 
 
 FUNCTIONS: Final[Mapping[str, tuple[Callable[..., Any], ...]]] = {
-    "custom": (everything, shortest),
-    "sorted_by": (by_length, by_id),
+    "selector": (everything, shortest),
+    "key": (by_length, by_id),
 }
-"""For each word that takes a Python function, some."""
-
-TOGETHER: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
-    "utility": (("intercept", "slope"), ("knots", "values")),
-}
-"""For a word whose optional parameters come in sets, the sets; lists in one are of one length."""
+"""Python functions, by the role that `packer.parameters.function` was given."""
 
 _BY_TYPE: Final[Mapping[object, Values]] = {
     bool: st.booleans(),
@@ -156,8 +150,8 @@ def values_of(kind: Any, parameter: str, *, wide: bool = False) -> Values:
     domain = field.metadata.get("domain") if field is not None else None
     if domain is not None:
         name, *rest = domain
-        if name == "function" and kind.name in FUNCTIONS:
-            return st.sampled_from(FUNCTIONS[kind.name])
+        if name == "function" and rest[0] in FUNCTIONS:
+            return st.sampled_from(FUNCTIONS[rest[0]])
         if name in DOMAINS:
             return DOMAINS[name](rest, parameter, wide)
     types = {"bool": bool, "int": int, "float": float, "str": str}

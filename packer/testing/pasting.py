@@ -1,18 +1,13 @@
 """Values as the Python that makes them, so that a counterexample can be pasted."""
 
-import datetime as dt
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
 
 import numpy as np
 
 from packer.records import Chunk
 
-__all__ = ["IMPORTS", "chunk_source", "chunks_source", "source"]
-
-IMPORTS: Final = "import datetime\n\nfrom packer import Chunk, Pool, pack"
-"""What the code of this module needs."""
+__all__ = ["chunk_source", "chunks_source", "source"]
 
 
 def source(value: object) -> str:
@@ -40,8 +35,6 @@ def source(value: object) -> str:
         return f"{type(value).__name__}({inner})"
     if isinstance(value, str):
         return ascii(value) if not value.isprintable() or not _encodes(value) else repr(value)
-    if isinstance(value, dt.datetime) and value.tzinfo is dt.UTC:
-        return repr(value)  # datetime.timezone.utc is how Python writes it
     return repr(value)
 
 

@@ -14,7 +14,7 @@ from packer.algebra import Constraint, Filter, Order, Policy, Scoring, Selector,
 from packer.errors import InvalidParameter, shown
 
 from .material import Values
-from .parameter_values import TOGETHER, values_of
+from .parameter_values import values_of
 
 __all__ = ["Vocabulary", "Words", "policies", "stages", "vocabulary"]
 
@@ -79,8 +79,8 @@ class Vocabulary:
 
     def holds_function(self, word: str) -> bool:
         """Whether the word takes a Python function, so that its text cannot be parsed."""
-        domains = [field.metadata.get("domain") for field in self.fields_of(word)]
-        return ("function",) in domains
+        domains = [field.metadata.get("domain", ()) for field in self.fields_of(word)]
+        return any(domain[:1] == ("function",) for domain in domains)
 
     def stages(self, word: str, *, wide: bool = False) -> Values:
         """Stages of a word, each optional argument given or left out.
@@ -119,8 +119,8 @@ def _stages(draw: st.DrawFn, words: Vocabulary, word: str, *, wide: bool) -> Any
     if isinstance(made, st.SearchStrategy):
         return draw(made)
     kind = words.kind_of(word)
-    if word in TOGETHER:
-        names = draw(st.sampled_from(TOGETHER[word]))
+    if kind.alternatives:
+        names = draw(st.sampled_from(kind.alternatives))
         given = {name: draw(values_of(kind, name, wide=wide)) for name in names}
         lengths = [len(value) for value in given.values() if isinstance(value, list)]
         cut = slice(min(lengths, default=0))
@@ -153,7 +153,7 @@ def _policies(
     steps: list[Any] = []
     if filters:
         steps.extend(draw(st.lists(some_stage(filters), max_size=3)))
-    steps.sort(key=lambda step: step.name == "blend")  # below 0, which some others refuse
+    steps.sort(key=lambda step: step.gives_negative)  # after those that refuse negative scores
     steps.append(draw(some_stage(selectors)))
     if draw(st.booleans()) and orders:
         steps.append(draw(some_stage(orders)))
