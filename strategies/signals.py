@@ -114,7 +114,7 @@ def lexical(weight: float = 1.0, *, language: str = "english") -> Scoring:
 class Neighbours(Scoring):
     name = "neighbours"
     weight: float = number(0.0, default=0.5)
-    width: int = count(default=2)
+    width: int = count(default=2, kw_only=True)
 
     def __call__(self, pool: Pool, /) -> Pool:
         refuse_negative(pool, self.name, "adds a share of the neighbours' scores")
@@ -222,7 +222,7 @@ class Blend(Scoring):
                 values, missing = _numbers(pool, key)
                 if len(missing):
                     pool = _warn_missing(pool, key, missing)
-                parts[key] = weight * scaled(values) if len(missing) < len(pool) else 0.0 * values
+                parts[key] = weight * scaled(values) if len(missing) < len(pool) else values
             total = np.zeros(len(pool))
             for part in parts.values():
                 total += part
