@@ -289,7 +289,7 @@ def near_copies(seed: int) -> list[Chunk]:
         first = int(rng.integers(0, len(PARTS)))
         text = " ".join(PARTS[first : first + int(rng.integers(1, 4))])
         facts = [FACTS[int(one)] for one in rng.integers(0, len(FACTS), text.count("{}"))]
-        must = {"must": True} if rng.random() < 0.2 else {}
+        must = {"must": True} if rng.random() < 0.4 else {}
         score = float(rng.integers(1, 5)) / 5
         chunks.append(Chunk(text.format(*facts), score, id=f"c{at}", metadata=must))
     return chunks
@@ -308,7 +308,7 @@ def test_keep_drops_what_says_the_same_and_tells_what_it_spares(
 ) -> None:
     """By hand, one chunk after the other; of what "off" drops both are told where both stay."""
     inside = metric == "containment"
-    for seed in range(25):
+    for seed in range(40):
         chunks = near_copies(seed)
         sets = {chunk.id: trigrams(folded(chunk.content)) for chunk in chunks}
         text = {chunk.id: chunk.content for chunk in chunks}
