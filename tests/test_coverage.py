@@ -205,9 +205,11 @@ def test_it_is_the_algorithm_and_the_bound_that_it_says(
         ]
         single = max((alone[row] for row in range(n) if costs[row] <= budget), default=0.0)
         leads = bool(power) and single > value.of(runs[0])
-        best = max(runs[: 1 + leads], key=value.of)
+        worth = max(value.of(rows) for rows in runs[: 1 + leads])
         selection = stage(pool)
-        assert selection.chosen.tolist() == best
+        assert selection.chosen.tolist() in [
+            rows for rows in runs[: 1 + leads] if value.of(rows) > worth - 1e-9
+        ]
         bounds = [fractional(value.worth, costs, budget) + 1.0 - relevance]
         bounds.append(fractional(alone, costs, budget))
         for rows in runs[: 1 + leads]:
@@ -215,5 +217,5 @@ def test_it_is_the_algorithm_and_the_bound_that_it_says(
             more = [0.0 if row in rows else value.gain(row, cover) for row in range(n)]
             bounds.append(value.of(rows) + fractional(more, costs, budget))
         told = selection.optimality
-        assert told.bound == pytest.approx(max(min(bounds), value.of(best)), abs=1e-9)
+        assert told.bound == pytest.approx(max(min(bounds), worth), abs=1e-9)
         assert told.proven == (told.gap <= 1e-12)
