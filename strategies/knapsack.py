@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+from collections.abc import Callable
 from typing import Final, final
 
 import attrs
@@ -51,13 +52,19 @@ class Knapsack(Selector):
             return _under_rules(book)
         scores = pool.scores
         chosen, optimality = solved(scores, pool.costs, pool.capacity)
+        return _warned(pool).select(chosen, detail=_why(scores), optimality=optimality)
 
-        def detail(row: int) -> str | None:
-            return None if scores[row] > 0 else NOTHING
 
-        if len(pool) and not (scores > 0).any():
-            pool = pool.warn("nonpositive-scores", NONPOSITIVE, range(len(pool)))
-        return pool.select(chosen, detail=detail, optimality=optimality)
+def _why(scores: Floats) -> Callable[[int], str | None]:
+    """What is to say of a row that is out."""
+    return lambda row: None if scores[row] > 0 else NOTHING
+
+
+def _warned(pool: Pool) -> Pool:
+    """The pool, with a warning where nothing adds to the total."""
+    if not len(pool) or (pool.scores > 0).any():
+        return pool
+    return pool.warn("nonpositive-scores", NONPOSITIVE, range(len(pool)))
 
 
 def solved(scores: Floats, costs: Ints, capacity: int) -> tuple[Ints, Optimality]:
@@ -79,18 +86,14 @@ def _under_rules(book: Rulebook) -> Selection:
     The total is that of the positive scores.
     """
     pool, scores = book.pool, book.pool.scores
-    positive = np.where(scores > 0, scores, 0.0)
+    positive = np.maximum(scores, 0.0)
     mask, bound, proven = _allowed(book, np.where(book.costs <= pool.capacity, positive, 0.0))
     rest = np.flatnonzero(~mask & (scores > 0))  # too small for the scale, or beyond the limit
     chosen = book.walk(rest[best_first(scores[rest])], sealed(np.flatnonzero(mask)))
     chosen = book.without_idle(chosen)
     chosen = chosen[np.lexsort((chosen, -scores[chosen]))]
-
-    def detail(row: int) -> str | None:
-        return None if scores[row] > 0 else NOTHING
-
     optimality = Optimality.of(_total(positive[chosen]), bound, proven=proven)
-    return book.select(chosen, detail=detail, optimality=optimality)
+    return book.select(chosen, detail=_why(scores), optimality=optimality)
 
 
 def _allowed(book: Rulebook, scores: Floats) -> tuple[Bools, float, bool]:
@@ -135,14 +138,9 @@ def _overlapping(pool: Pool) -> Selection:
     whole = rest[: int(np.searchsorted(spent, pool.budget, side="right")) + 1]
     bound = _total(scores[np.concatenate([np.flatnonzero(shared), whole])])
     value = _value(scores, found)
-
-    def detail(row: int) -> str | None:
-        return None if scores[row] > 0 else "score <= 0 adds nothing"
-
-    if len(pool) and not (scores > 0).any():
-        found.pool = pool.warn("nonpositive-scores", NONPOSITIVE, range(len(pool)))
+    found.pool = _warned(pool)
     return found.select(
-        detail=detail, optimality=Optimality.of(value, bound, proven=value >= bound)
+        detail=_why(scores), optimality=Optimality.of(value, bound, proven=value >= bound)
     )
 
 

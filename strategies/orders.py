@@ -101,8 +101,8 @@ class Chronological(Order):
         if undated.any():
             words = f"{int(undated.sum())} packed chunks have no {self.at} and stand last"
             selection = selection.warn("undated", words, np.flatnonzero(undated).tolist())
-        time = np.where(undated, 0.0, -dates if self.newest_first else dates)
-        return selection.arrange(np.lexsort((selection.chosen, -selection.scores, time, undated)))
+        time = -dates if self.newest_first else dates  # NaN sorts behind all numbers
+        return selection.arrange(np.lexsort((selection.chosen, -selection.scores, time)))
 
 
 def chronological(*, newest_first: bool = False, at: str = "timestamp") -> Order:

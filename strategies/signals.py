@@ -115,7 +115,7 @@ class Neighbours(Scoring):
     name = "neighbours"
     refuses_negative = True
     weight: float = number(0.0, default=0.5)
-    width: int = count(default=2)
+    width: int = count(default=2, kw_only=True)
 
     def __call__(self, pool: Pool, /) -> Pool:
         refuse_negative(pool, self.name, "adds a share of the neighbours' scores")
@@ -224,7 +224,7 @@ class Blend(Scoring):
                 values, missing = _numbers(pool, key)
                 if len(missing):
                     pool = _warn_missing(pool, key, missing)
-                parts[key] = weight * scaled(values) if len(missing) < len(pool) else 0.0 * values
+                parts[key] = weight * scaled(values) if len(missing) < len(pool) else values
             total = np.zeros(len(pool))
             for part in parts.values():
                 total += part

@@ -253,3 +253,41 @@ def test_scores_that_tell_nothing_give_the_base_rate() -> None:
 def test_labels_that_a_score_separates_have_a_finite_fit() -> None:
     stage: Any = fit_utility([[0.9, 0.8, 0.2, 0.1]], [[True, True, False, False]])
     assert 0.0 < stage.slope < 100.0
+
+
+def test_the_isotonic_fit_by_hand() -> None:
+    """Labels 1 1 0 1 1 and the mean, 0.8, at either end: 0.9 | 1 | 0 | 1 | 0.9 as steps."""
+    scores = [[0.1, 0.2, 0.3, 0.4, 0.5]]
+    labels = [[True, True, False, True, True]]
+    # 1.8 + 1 + 0 of 4, then 1 + 1.8 of 3
+    expected = utility(knots=[0.1, 0.3, 0.4, 0.5], values=[0.7, 0.7, 0.933333, 0.933333])
+    assert fit_utility(scores, labels, "isotonic") == expected
+
+
+def test_the_logistic_fit_by_hand() -> None:
+    """Of two scores, nearly without a penalty: the log odds at each."""
+    scores = [[0.0] * 4 + [2.0] * 4]
+    labels = [[True, False, False, False, True, True, True, False]]
+    stage: Any = fit_utility(scores, labels, l2=1e-9)
+    assert stage.intercept == pytest.approx(-math.log(3), abs=1e-5)
+    assert stage.slope == pytest.approx(math.log(3), abs=1e-5)
+
+
+def test_the_penalty_by_hand() -> None:
+    """Of the slope per standard deviation, of two scores half of which are labelled."""
+    stage: Any = fit_utility([[0.0, 2.0]], [[False, True]], l2=2.0)
+    # 1 - chance = slope where the second score stands one deviation above the mean
+    assert stage.slope == pytest.approx(1.0 - 1.0 / (1.0 + math.exp(-stage.slope)), abs=1e-5)
+    assert stage.intercept == pytest.approx(-stage.slope, abs=1e-5)
+
+
+def test_a_query_without_evidence_counts() -> None:
+    """An empty list of ids: no chunk of it holds evidence."""
+    some = fit_utility([[0.5, 0.4], [0.3]], [[True, False], []])
+    assert some == fit_utility([[0.5, 0.4], [0.3]], [[True, False], [False]])
+
+
+def test_values_may_stay_level() -> None:
+    assert utility(knots=[0.1, 0.2], values=[0.5, 0.5]).__call__(
+        Pool.from_arrays([0.0, 0.15, 9.0], [1, 1, 1])
+    ).scores.tolist() == [0.5, 0.5, 0.5]

@@ -569,3 +569,33 @@ def test_a_list_under_the_key_changes_nothing_for_the_others() -> None:
     assert ids(packed) == ["c0", "c3", "c4", "c6", "c8", "c9"]
     assert packed.why("c5") == ("c5 is out, quota, by cap(1): source '[2]' has all of its 1 chunks")
     assert ids(pack(chunks[:4], cap(1) | greedy, budget=100)) == ["c0", "c3"]
+
+
+@pytest.mark.parametrize(
+    ("n", "ending"), [(5, "'c4' (below-threshold: score 0.4, floor 0.9)"), (6, " and 1 more")]
+)
+def test_a_pin_names_five_of_those_that_are_out_before_it(n: int, ending: str) -> None:
+    chunks = [chunk(f"c{at}", 0.1 * at, 1, k=1) for at in range(n)]
+    packed = pack(chunks, threshold(0.9) | (pin(field("k") == 1) | greedy), budget=9)
+    [warning] = packed.report.warnings
+    assert warning.code == "unmatched-pin"
+    assert warning.ids == tuple(f"c{at}" for at in range(n))
+    assert warning.message.startswith("pin(k == 1) wants in what is out before it: 'c0' (below")
+    assert warning.message.endswith(ending)
+    assert warning.message.count("below-threshold") == 5
+
+
+def test_a_pin_of_no_chunks_at_all_does_not_warn() -> None:
+    assert pack([], pin(field("k") == 1) | greedy, budget=9).report.warnings == ()
+    [warning] = pack([chunk("a", 0.5, 1)], pin(field("k") == 1) | greedy, budget=9).report.warnings
+    assert warning.message == "no chunk meets pin(k == 1)"
+
+
+def test_a_most_asks_for_nothing_by_itself() -> None:
+    """Where a source has no room none of it is in, and nobody says that the rules cannot be met."""
+    chunks = [chunk("a", 0.9, 5, source="x", group="x"), chunk("b", 0.8, 50, source="y", group="y")]
+    for rule in (cap(1), exclusive(), quota(max=9), quota(max=9, unit="chunks")):
+        assert [one.id for one in pack(chunks, rule | greedy, budget=9)] == ["a"]
+    assert quota(min=2, max=2) == quota(max=2, min=2)
+    with pytest.raises(PackError, match="at most max, which is 2"):
+        quota(min=3, max=2)

@@ -3,12 +3,14 @@
 import math
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from packer import Chunk, Packer, PackError, Pool, pack
+from packer.kernels import rules
 from strategies import coverage, greedy, parse
 from tests import naive_coverage as naive
 from tests.generators import chunk_lists, pools
@@ -165,3 +167,55 @@ def test_it_reads_back_and_refuses_what_is_out_of_range() -> None:
             budget=9,
         )
     assert caught.value.code == "MISSING_EMBEDDINGS"
+
+
+def fractional(values: Any, costs: Any, budget: int) -> float:
+    """The best total of what fits by itself, of which the last that is taken may be a part."""
+    fitting = [(much, cost) for much, cost in zip(values, costs, strict=True) if cost <= budget]
+    total, left = 0.0, budget
+    for much, cost in sorted(fitting, key=lambda one: -one[0] / one[1] if one[1] else -math.inf):
+        total += much * min(1.0, left / cost) if cost else much
+        left -= min(left, cost)
+    return float(total)
+
+
+@pytest.mark.parametrize("kind", OBJECTIVES)
+@pytest.mark.parametrize("power", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("relevance", [0.0, 0.3, 0.9])
+def test_it_is_the_algorithm_and_the_bound_that_it_says(
+    kind: Any, power: float, relevance: float
+) -> None:
+    """Greedy by gain / cost ** power, or begun with the best single; the least of three bounds."""
+    stage: Any = coverage(relevance, objective=kind, saturation=1.5, cost_power=power)
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(2, 8))
+        vectors = rng.standard_normal((n, 3))
+        tokens = rng.integers(0 if seed % 3 else 1, 10, n)
+        pool = Pool.from_arrays(rng.random(n), tokens, vectors, budget=int(rng.integers(1, 30)))
+        value, costs, budget = objective(stage, pool), pool.costs.tolist(), pool.budget
+        whole = attrs.evolve(value, ceiling=None)  # a row by itself, however near it is to another
+        alone = [whole.of([row]) for row in range(n)]
+        rate = (np.maximum(pool.costs, 1) ** -power).tolist()
+        runs = [
+            naive.select(
+                value, pool.scores.tolist(), rate, costs, budget, rules.free(n), [], lead=lead
+            )
+            for lead in (False, True)
+        ]
+        single = max((alone[row] for row in range(n) if costs[row] <= budget), default=0.0)
+        leads = bool(power) and single > value.of(runs[0])
+        worth = max(value.of(rows) for rows in runs[: 1 + leads])
+        selection = stage(pool)
+        assert selection.chosen.tolist() in [
+            rows for rows in runs[: 1 + leads] if value.of(rows) > worth - 1e-9
+        ]
+        bounds = [fractional(value.worth, costs, budget) + 1.0 - relevance]
+        bounds.append(fractional(alone, costs, budget))
+        for rows in runs[: 1 + leads]:
+            cover = value.cover(rows)
+            more = [0.0 if row in rows else value.gain(row, cover) for row in range(n)]
+            bounds.append(value.of(rows) + fractional(more, costs, budget))
+        told = selection.optimality
+        assert told.bound == pytest.approx(max(min(bounds), worth), abs=1e-9)
+        assert told.proven == (told.gap <= 1e-12)

@@ -75,3 +75,32 @@ def test_it_reads_back_and_refuses_what_is_out_of_range() -> None:
     with pytest.raises(PackError) as caught:
         pack([Chunk("a", 1.0), Chunk("b", 0.5)], dpp(metric="cosine"), budget=9)
     assert caught.value.code == "MISSING_EMBEDDINGS"
+
+
+@pytest.mark.parametrize(
+    ("budget", "detail"), [(29, "needs 1 more tokens"), (30, "what is in spans it, so that")]
+)
+def test_what_is_spanned_says_so_only_where_it_would_fit(budget: int, detail: str) -> None:
+    """The copy is looked at while there is room for it, and then another takes the room."""
+    chunks = [
+        chunk("a", 0.9, [1.0, 0.0]),
+        chunk("copy", 0.8, [2.0, 0.0]),
+        chunk("b", 0.1, [0.0, 1.0]),
+    ]
+    packed = pack(chunks, dpp(0.9), budget=budget)
+    assert [one.id for one in packed] == ["a", "b"]
+    [out] = packed.report.excluded
+    assert out.id == "copy"
+    assert str(out.detail).startswith(detail)
+
+
+def test_it_weighs_relevance_in_standard_deviations() -> None:
+    """Scores 1, 0.5 and 0 are 1.2247, 0 and -1.2247; b adds 0.5 of itself, c all."""
+    chunks = [
+        chunk("a", 1.0, [1.0, 0.0, 0.0]),
+        chunk("b", 0.5, [1.0, 1.0, 0.0]),
+        chunk("c", 0.0, [0.0, 0.0, 1.0]),
+    ]
+    # b before c where relevance * 1.2247 > (1 - relevance) * log 2: from 0.3614 on
+    for relevance, second in ((0.35, "c"), (0.37, "b")):
+        assert [one.id for one in pack(chunks, dpp(relevance), budget=20)] == ["a", second]

@@ -1,12 +1,15 @@
 import datetime as dt
+import inspect
 import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import attrs
 import pytest
 
 from packer import Chunk, PackError, Policy
+from packer.algebra import Step
 from strategies import (
     CATALOG,
     Context,
@@ -343,3 +346,45 @@ def test_a_value_of_the_wrong_kind_is_an_error_with_its_place(text: str) -> None
 def test_a_long_policy_is_flat_and_reads_back() -> None:
     text = " | ".join(["threshold(0.5)"] * 300 + ["greedy"])
     assert str(parse(text)) == text
+
+
+REQUIRED: dict[str, tuple[Any, ...]] = {
+    "threshold": (0.5,),
+    "max_candidates": (3,),
+    "top": (3,),
+    "where": (field("k") == 1,),
+    "fresh": ("1d",),
+    "decay": ("1d",),
+    "boost": (field("k") == 1, 2.0),
+    "shrink": (0.5,),
+    "pin": (field("k") == 1,),
+    "cap": (3,),
+    "custom": (lambda chunks, _: chunks,),
+    "sorted_by": (lambda chunk: chunk.score,),
+    "stable": (["a"],),
+}
+BY_NAME: dict[str, dict[str, Any]] = {
+    "utility": {"intercept": 0.0, "slope": 1.0},
+    "blend": {"key": 1.0},
+}
+
+
+@pytest.mark.parametrize("word", [word for word, made in CATALOG.items() if callable(made)])
+def test_what_a_stage_takes_by_name_and_by_default_is_the_same_in_text(word: str) -> None:
+    """The parameters of the function and the fields of the stage, which are read and written."""
+    made: Any = CATALOG[word]
+    if isinstance(made, Step):
+        assert made.is_constant
+        assert repr(made) == word
+        return
+    stage = made(*REQUIRED.get(word, ()), **BY_NAME.get(word, {}))
+    assert not stage.is_constant
+    fields = {one.alias: one for one in attrs.fields(type(stage))}
+    for parameter in inspect.signature(made).parameters.values():
+        one = fields[parameter.name]
+        if parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
+            continue
+        assert one.kw_only == (parameter.kind is parameter.KEYWORD_ONLY)
+        assert one.default == (
+            attrs.NOTHING if parameter.default is parameter.empty else parameter.default
+        )

@@ -269,3 +269,88 @@ def test_what_stands_in_a_kept_text_goes_where_it_contradicts_none(
     policy = dedup(threshold, metric="containment", guard="keep") | greedy
     packed = pack(chunks, policy, budget=10**6)
     assert sorted(ids(packed)) == sorted(str(chunk.id) for chunk in kept)
+
+
+PARTS = (
+    "All items can be returned within {} if unused",
+    "and in the box, at our cost, to Berlin.",
+    "Also by mail.",
+    "The fee is {} for each parcel",
+    "that weighs no more than {} with its label.",
+)
+FACTS = ("30 days", "14 days", "thirty days", "5 euros", "7 euros", "2 kg")
+
+
+def near_copies(seed: int) -> list[Chunk]:
+    """Texts of neighbouring parts, with one fact or another; some that a pin wants in."""
+    rng = np.random.default_rng(seed)
+    chunks = []
+    for at in range(9):
+        first = int(rng.integers(0, len(PARTS)))
+        text = " ".join(PARTS[first : first + int(rng.integers(1, 4))])
+        facts = [FACTS[int(one)] for one in rng.integers(0, len(FACTS), text.count("{}"))]
+        must = {"must": True} if rng.random() < 0.4 else {}
+        score = float(rng.integers(1, 5)) / 5
+        chunks.append(Chunk(text.format(*facts), score, id=f"c{at}", metadata=must))
+    return chunks
+
+
+def share(one: set[str], other: set[str], *, inside: bool) -> float:
+    """How much of a set is in another, or of both in both."""
+    return len(one & other) / (len(one) if inside else len(one | other))
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.7, 0.95])
+@pytest.mark.parametrize("metric", ["containment", "jaccard"])
+@pytest.mark.parametrize("pinned", [False, True])
+def test_keep_drops_what_says_the_same_and_tells_what_it_spares(
+    metric: Any, threshold: float, *, pinned: bool
+) -> None:
+    """By hand, one chunk after the other; of what "off" drops both are told where both stay."""
+    inside = metric == "containment"
+    for seed in range(40):
+        chunks = near_copies(seed)
+        sets = {chunk.id: trigrams(folded(chunk.content)) for chunk in chunks}
+        text = {chunk.id: chunk.content for chunk in chunks}
+
+        def wanted(chunk: Chunk) -> bool:
+            return pinned and "must" in chunk.metadata
+
+        def same(one: Chunk, other: Chunk) -> bool:
+            if inside:
+                return not differences(other.content, one.content, inside=True)
+            return signature(one.content) == signature(other.content)
+
+        def rank(chunk: Chunk, all_: Any = sets) -> Any:
+            size = len(all_[chunk.id]) if inside else 0
+            return -size, not wanted(chunk), -chunk.score
+
+        kept: list[Chunk] = []
+        for chunk in sorted(chunks, key=rank):
+            if wanted(chunk) or not any(
+                share(sets[chunk.id], sets[other.id], inside=inside) >= threshold
+                and same(chunk, other)
+                for other in kept
+            ):
+                kept.append(chunk)
+        ran = {}
+        for guard in ("keep", "off"):
+            policy: Any = dedup(threshold, metric=metric, guard=guard) | greedy
+            policy = pin(field("must") == True) | policy if pinned else policy  # noqa: E712
+            ran[guard] = pack(chunks, policy, budget=10**6)
+        stay = set(ids(ran["keep"]))
+        assert stay == {str(chunk.id) for chunk in kept}
+        for out in ran["keep"].report.excluded:
+            assert out.redundant_with in stay
+            assert out.similarity == share(sets[out.id], sets[out.redundant_with], inside=inside)
+        spared = {
+            (out.redundant_with, out.id)
+            for out in ran["off"].report.excluded
+            if {out.id, out.redundant_with} <= stay
+        }
+        told = {(one.kept, one.other) for one in ran["keep"].report.conflicts}
+        assert told == {
+            (one, other)
+            for one, other in spared
+            if differences(text[one], text[other], inside=inside)
+        }

@@ -11,6 +11,7 @@ from packer.kernels import coverage, rules
 from packer.kernels.rules import Rules
 
 from . import naive_coverage as naive
+from . import naive_lazy, seeded_pools
 from .naive_similarity import Features
 from .similarity_pools import clustered, features, frozen, kernel_matrix, mixed, only_embeddings
 from .test_kernel_rules import bound_pools, ints
@@ -178,3 +179,44 @@ def test_more_rows_than_lines_are_kept_choose_the_same() -> None:
         expected.append(int(gains.argmax()))
         cover = np.maximum(cover, matrix[expected[-1]])
     assert rows.tolist() == expected
+
+
+@pytest.mark.parametrize("power", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("saturated", [False, True])
+def test_every_kind_of_rule_from_a_base_or_from_nothing(saturated: object, power: float) -> None:
+    """The rows of the eager algorithm, the bound, and no more gains than a sorted list needs."""
+    for seed, pool in enumerate(seeded_pools.pools(60)):
+        lead = seed % 4 > 1
+        matrix = kernel_matrix(pool.found)
+        ceiling = frozen(matrix.clip(0.0).mean(axis=0) if saturated else np.empty(0))
+        trial = Trial(
+            pool.found,
+            pool.scores,
+            frozen(np.abs(pool.scores[::-1])),
+            frozen(pool.scores.clip(0.0)),
+            ceiling,
+            frozen(np.maximum(pool.costs, 1) ** -power),
+            pool.costs,
+            pool.budget,
+            pool.rules,
+        )
+        rows, value, bound, gains = trial.run(pool.start, lead=lead)
+        asked = trial.rate.tolist(), pool.costs.tolist(), pool.budget, pool.rules
+        start = pool.start.tolist()
+        eager = naive.select(trial.value, pool.scores.tolist(), *asked, start, lead=lead)
+        assert rows.tolist() == eager
+        assert value == pytest.approx(trial.value.of([*start, *eager]), abs=1e-12)
+        near, _ = coverage.totals(trial.weights, *pool.found)
+        lazy = naive_lazy.coverage(
+            trial.value,
+            (trial.worth + near) * coverage.SLACK,
+            pool.scores,
+            trial.rate,
+            pool.costs,
+            pool.budget,
+            pool.rules,
+            start,
+            lead=lead,
+        )
+        assert (rows.tolist(), gains) == (lazy[0], lazy[2])
+        assert bound == pytest.approx(lazy[1], abs=1e-12)

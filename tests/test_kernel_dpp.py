@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from packer.kernels import dpp, rules
 
 from . import naive_dpp as naive
+from . import naive_lazy, seeded_pools
 from .naive_similarity import Features
 from .similarity_pools import (
     clustered,
@@ -119,3 +120,42 @@ def test_few_entries_are_computed() -> None:
     rows, _, computed = dpp.select(quality, quality, 0.5, costs, 16_000, *found)
     assert len(rows) > 50
     assert computed < n * len(rows) / 3
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.3, 1.0])
+def test_every_kind_of_rule_from_a_base_or_from_nothing(weight: float) -> None:
+    """The rows of the eager algorithm, with no more entries than a sorted list needs."""
+    for pool in seeded_pools.pools(90):
+        matrix = kernel_matrix(pool.found)
+        quality = frozen(pool.scores[::-1])
+        rows, residual, computed = dpp.select(
+            pool.scores,
+            quality,
+            weight,
+            pool.costs,
+            pool.budget,
+            *pool.found,
+            pool.rules,
+            pool.start,
+        )
+        eager = naive.select(
+            matrix,
+            pool.scores.tolist(),
+            quality.tolist(),
+            weight,
+            pool.costs.tolist(),
+            pool.budget,
+            pool.rules,
+            pool.start.tolist(),
+        )
+        assert rows.tolist() == eager
+        assert (rows.tolist(), residual.tolist(), computed) == naive_lazy.dpp(
+            matrix,
+            pool.scores,
+            quality,
+            weight,
+            pool.costs,
+            pool.budget,
+            pool.rules,
+            pool.start.tolist(),
+        )

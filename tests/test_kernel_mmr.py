@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from packer.kernels import mmr
 
+from . import naive_lazy, naive_rules, seeded_pools
 from . import naive_similarity as naive
 from .similarity_pools import (
     clustered,
@@ -90,3 +91,33 @@ def test_few_pairs_are_compared(lambda_: float) -> None:
     )
     assert len(chosen) > 50
     assert compared < n * len(chosen) / 4
+
+
+@pytest.mark.parametrize("lambda_", [0.0, 0.3, 0.7])
+def test_every_kind_of_rule_from_a_base_or_from_nothing(lambda_: float) -> None:
+    """The rows of eager MMR, with no more similarities than a sorted list needs."""
+    for pool in seeded_pools.pools(90):
+        matrix = kernel_matrix(pool.found)
+        rows, compared = mmr.trace(
+            pool.scores, pool.costs, pool.budget, lambda_, *pool.found, pool.rules, pool.start
+        )
+        eager = naive_rules.mmr(
+            matrix,
+            pool.scores.tolist(),
+            pool.costs.tolist(),
+            pool.budget,
+            lambda_,
+            pool.rules,
+            pool.start.tolist(),
+        )
+        assert rows.tolist() == eager
+        assert (rows.tolist(), compared) == naive_lazy.mmr(
+            matrix,
+            pool.found[1],
+            pool.scores,
+            pool.costs,
+            pool.budget,
+            lambda_,
+            pool.rules,
+            pool.start.tolist(),
+        )

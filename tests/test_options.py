@@ -1,14 +1,18 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 from packer import Chunk, PackError, Policy
 from strategies import (
     Context,
     chronological,
+    coverage,
     custom,
     dedup,
+    distinct,
+    dpp,
     from_options,
     greedy,
     knapsack,
@@ -115,3 +119,12 @@ def test_the_error_on_an_unknown_strategy_names_the_known() -> None:
         from_options(strategy="best")
     assert caught.value.message == "strategy is 'best'; give one of greedy, mmr, knapsack, custom"
     assert caught.value.details == {"strategy": "best"}
+
+
+@pytest.mark.parametrize("stage", [mmr, dpp, coverage, dedup, distinct])
+def test_a_share_above_1_or_below_0_is_refused(stage: Any) -> None:
+    assert stage(1.0) == stage(1)
+    for wrong in (np.nextafter(1.0, 2.0), 1.5, -0.5):
+        with pytest.raises(PackError, match=f"^{stage.__name__}: .* at most 1") as caught:
+            stage(wrong)
+        assert caught.value.code == "INVALID_PARAMETER"

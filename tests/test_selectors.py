@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 
 from packer import Chunk, Packed, PackError, Policy, Pool, Reason, pack
-from strategies import cap, coverage, density, greedy, knapsack, mmr, normalize, prefix
+from strategies import (
+    cap,
+    coverage,
+    custom,
+    density,
+    dpp,
+    greedy,
+    knapsack,
+    mmr,
+    normalize,
+    overlap,
+    prefix,
+)
 from strategies.greedy import fill
 
 SELECTORS: list[Policy] = [greedy, prefix, density, mmr(), mmr(0.0), mmr(1.0), coverage(), knapsack]
@@ -318,3 +330,102 @@ def test_prefix_stops_at_what_does_not_fit_under_rules_too() -> None:
 def test_a_free_chunk_of_score_zero_stands_between_gain_and_loss() -> None:
     pool = Pool.from_arrays([-0.5, 0.0, 0.5], [1, 0, 1], budget=9)
     assert density(pool).chosen.tolist() == [2, 1, 0]
+
+
+# -- what the shell knows of them -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("flag", "words"),
+    [
+        ("obeys_rules", {"greedy", "prefix", "density", "mmr", "coverage", "dpp", "knapsack"}),
+        ("counts_overlap", {"greedy", "prefix", "density", "mmr", "knapsack", "custom"}),
+        ("uses_kernels", {"mmr", "coverage", "dpp", "knapsack"}),
+        ("is_constant", {"greedy", "prefix", "density", "knapsack"}),
+    ],
+)
+def test_who_chooses_under_rules_and_overlap_without_help(flag: str, words: set[str]) -> None:
+    stages = [
+        greedy,
+        prefix,
+        density,
+        mmr(),
+        coverage(),
+        dpp(),
+        knapsack,
+        custom(lambda all_, _: all_),
+    ]
+    assert {stage.name for stage in stages if getattr(stage, flag)} == words
+
+
+# -- the bound of the knapsack to the last bit ----------------------------------------------
+
+
+@pytest.mark.parametrize("ruled", [False, True])
+@pytest.mark.parametrize(
+    ("scores", "inexact"), [([0.5, 0.25, 0.125], 0.0), ([1 / 3, 1 / 7, 0.3], 3.0)]
+)
+def test_the_bound_of_the_knapsack_has_the_rounding_of_each_score(
+    scores: list[float], inexact: float, *, ruled: bool
+) -> None:
+    """Half a unit of the scale for each score above 0, where one of them is not exact."""
+    pool = Pool.from_arrays([*scores, 0.0], [2, 2, 2, 2], metadata=[{"source": "kb"}] * 4, budget=4)
+    selection = knapsack(cap(9)(pool) if ruled else pool)
+    best = sorted(scores)[1:]
+    assert sorted(pool.scores[selection.chosen].tolist()) == best
+    shift = 52 - (4 if ruled else 3).bit_length() - math.frexp(max(scores))[1]
+    exact = sum(round(math.ldexp(score, shift)) for score in best)
+    assert selection.optimality is not None
+    assert selection.optimality.bound == math.ldexp(exact + 0.5 * inexact, -shift)
+    assert selection.optimality.value == math.fsum(best)
+
+
+def test_what_fits_as_a_whole_is_not_scaled() -> None:
+    optimality = knapsack(Pool.from_arrays([1 / 3, 1 / 7, 0.3], [2, 2, 2], budget=6)).optimality
+    assert optimality is not None
+    assert optimality.bound == optimality.value == math.fsum([1 / 3, 1 / 7, 0.3])
+
+
+# -- what the knapsack says -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bind", [list, overlap()], ids=["plain", "overlap"])
+@pytest.mark.parametrize(
+    ("scores", "warned"),
+    [
+        ([0.0, -1.0], True),
+        ([-0.5, -0.5], True),
+        ([0.1, -1.0], False),
+        ([0.1, 0.0], False),
+        ([], False),
+    ],
+)
+def test_the_knapsack_warns_where_nothing_adds_to_the_total(
+    bind: Any, scores: list[float], *, warned: bool
+) -> None:
+    chunks = [
+        Chunk("abcdef"[n : n + 4], score, metadata={"source": "s", "start": n, "end": n + 4})
+        for n, score in enumerate(scores)
+    ]
+    policy: Any = knapsack if bind is list else bind | knapsack
+    packed = pack(chunks, policy, budget=9, count_tokens=len)
+    found = [one for one in packed.report.warnings if one.code == "nonpositive-scores"]
+    assert [one.ids for one in found] == ([("chunk-0", "chunk-1")] if warned else [])
+    assert [out.detail for out in packed.report.excluded] == [
+        "score <= 0 adds nothing" for score in scores if score <= 0
+    ]
+
+
+def test_the_knapsack_under_rules_says_what_adds_nothing() -> None:
+    """And of what a rule keeps out, or what has no room, that."""
+    rows = [(0.9, 1, "a"), (0.3, 1, "a"), (0.2, 50, "b"), (0.0, 1, "c")]
+    chunks = [
+        Chunk(f"text {n}", score, id=f"c{n}", tokens=tokens, metadata={"source": source})
+        for n, (score, tokens, source) in enumerate(rows)
+    ]
+    report = pack(chunks, cap(1) | knapsack, budget=9).report
+    assert {out.id: (out.reason, out.detail) for out in report.excluded} == {
+        "c1": (Reason.QUOTA, "source 'a' has all of its 1 chunks"),
+        "c2": (Reason.BUDGET, "needs 42 more tokens"),
+        "c3": (Reason.STRATEGY, "score <= 0 adds nothing"),
+    }

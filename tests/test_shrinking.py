@@ -198,6 +198,10 @@ def test_rare_terms_weigh_more() -> None:
     assert [one.content for one in packed] == ["A zebra came once."]
 
 
+def test_parts_without_words_are_like_nothing() -> None:
+    assert shrunk("* * *. * * *. Refunds take five days.", 0.5) == "Refunds take five days."
+
+
 def test_one_sentence_stays() -> None:
     assert shrunk("Only one sentence here, and it is long.", 0.1) == (
         "Only one sentence here, and it is long."

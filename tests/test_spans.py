@@ -1,9 +1,11 @@
 """A chunk is charged only for what is new beside those that are in, and nothing is written twice."""
 
+import math
 from functools import reduce
 from itertools import combinations
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -23,6 +25,7 @@ from packer import (
     warm,
 )
 from packer.errors import Infeasible, OverBudget
+from packer.similarity import features
 from packer.spans import Cover, spans_of
 from strategies import (
     cap,
@@ -46,6 +49,7 @@ from strategies import (
 )
 from tests.counters import COUNTERS
 from tests.generators import SELECTORS, some_stage
+from tests.similarity_pools import kernel_matrix
 
 BOOK = "".join(chr(ord("a") + at % 26) for at in range(26)) * 2
 SELECTORS_HERE = (greedy, prefix, density, mmr(0.6), knapsack, custom(lambda chunks, _: chunks))
@@ -479,3 +483,113 @@ def test_what_is_refused_cannot_be(chunks: list[Chunk], least: int, budget: int)
     else:
         assert possible
         assert found >= least
+
+
+@pytest.mark.parametrize("lambda_", [0.3, 0.5, 0.8])
+def test_mmr_is_its_naive_twin(lambda_: float) -> None:
+    """By text, by embeddings, some of which are opposite, or by either."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        chunks = []
+        for at in range(7):
+            start = int(rng.integers(0, 20))
+            one = piece(start, start + int(rng.integers(2, 15)), float(rng.random()), f"c{at}")
+            vector = None if seed % 3 == at % (1 + seed % 2) else rng.choice([-1.0, 0.5, 1.0], 2)
+            chunks.append(attrs.evolve(one, embedding=None if seed % 3 == 0 else vector))
+        budget = int(rng.integers(5, 40))
+        pool = Pool.from_chunks(chunks)
+        matrix = kernel_matrix(features(pool, "auto")[1].arrays)
+        expected: list[int] = []
+
+        def worth(
+            row: int, inside: list[int] = expected, like: Any = matrix, all_: Any = chunks
+        ) -> Any:
+            score = all_[row].score
+            if not inside:
+                return score, score, -row
+            near = max(float(like[row, other]) for other in inside)
+            return lambda_ * score - (1.0 - lambda_) * near, score, -row
+
+        while True:
+            inside = [chunks[row] for row in expected]
+            fits = [
+                row
+                for row, one in enumerate(chunks)
+                if row not in expected and len(covered([*inside, one])) <= budget
+            ]
+            if not fits:
+                break
+            expected.append(max(fits, key=worth))
+        packed = pack(chunks, overlap() | mmr(lambda_), budget=budget, count_tokens=len)
+        assert [one.id for one in packed] == [f"c{row}" for row in expected]
+
+
+def test_the_knapsack_is_the_best_of_three_with_its_bound() -> None:
+    """By full costs and then filled up by score, by score, and by score per new character."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        chunks = []
+        for at in range(7):
+            start = int(rng.integers(0, 6 if seed % 2 else 20))
+            score = float(rng.choice([-0.5, 0.0, 0.2, 0.4, 0.6, 0.8]))
+            source = ["book", "other", None][int(rng.choice([0, 0, 1, 2]))]
+            chunks.append(
+                piece(
+                    start,
+                    start + int(rng.integers(1, 5 if seed % 2 else 12)),
+                    score,
+                    f"c{at}",
+                    source=source,
+                )
+            )
+        budget = int(rng.integers(2, 8 if seed % 2 else 35))
+        useful = [chunk for chunk in chunks if chunk.score > 0]
+
+        def cost(chunk: Chunk, inside: list[Chunk]) -> int:
+            return len(covered([*inside, chunk])) - len(covered(inside))
+
+        def grown(
+            inside: list[Chunk], rank: Any, *, most: int = budget, of: Any = useful
+        ) -> list[Chunk]:
+            while True:
+                fits = [
+                    one for one in of if one not in inside and len(covered([*inside, one])) <= most
+                ]
+                if not fits:
+                    return inside
+                best = max(fits, key=lambda one: (rank(one, inside), one.score, -of.index(one)))
+                inside = [*inside, best]
+
+        by_full_cost = chosen(chunks, pack(chunks, knapsack, budget=budget, count_tokens=len))
+        tries = [
+            grown(by_full_cost, lambda one, _: one.score),
+            grown([], lambda one, _: one.score),
+            grown([], lambda one, inside: one.score / max(cost(one, inside), 0.5)),
+        ]
+        best = max(tries, key=lambda one: math.fsum(chunk.score for chunk in one))
+        packed = pack(chunks, overlap() | knapsack, budget=budget, count_tokens=len)
+        assert [one.id for one in packed] == [one.id for one in best]
+        meets = [
+            one
+            for one in useful
+            if any(
+                covered([one]) & covered([other])
+                for other in chunks
+                if other is not one and one.metadata["source"]
+            )
+        ]
+        if not any(covered([one]) & covered([other]) for one, other in combinations(chunks, 2)):
+            continue  # as without the rule
+        rest = [one for one in useful if one not in meets]
+        rest.sort(key=lambda one: -one.score / cost(one, []))
+        bound, spent = [one.score for one in meets], 0
+        for one in rest:
+            bound.append(one.score)  # the first that does not fit counts as a whole
+            spent += cost(one, [])
+            if spent > budget:
+                break
+        told = packed.report.optimality
+        assert told is not None
+        assert told.value == math.fsum(one.score for one in best)
+        assert told.bound == max(math.fsum(bound), told.value)
+        assert told.proven == (told.value >= math.fsum(bound))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from packer import Chunk, Pool, pack
 from strategies import boost, density, field, greedy, knapsack, normalize, utility
-from strategies.squeezed import spread
+from strategies.squeezed import spread, squeezed
 
 BOTH = pytest.mark.parametrize("selector", [knapsack, density], ids=repr)
 
@@ -72,3 +72,42 @@ def test_the_spread_knows_no_unit(values: list[float], unit: float) -> None:
     column = np.array(values)
     expected = column.std() / column.mean()
     assert spread(column * unit) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def told_of(scores: Any, costs: Any, budget: int = 1) -> str | None:
+    return squeezed(np.array(scores, np.float64), np.array(costs, np.int64), budget, "it")
+
+
+def spreading(spread_: float) -> Any:
+    """Six values whose standard deviation is so much of their mean."""
+    return 100.0 * (1.0 + spread_ * np.array([1.0, -1.0] * 3))
+
+
+@pytest.mark.parametrize(
+    ("scores", "lengths", "drawn"),
+    [
+        (0.3, 0.15, True),  # less than 0.5 is close, however the lengths spread
+        (0.45, 0.2, True),
+        (0.55, 0.2, False),
+        (0.55, 0.5, False),
+        (0.6, 0.8, True),  # less than the lengths do
+        (0.8, 0.6, False),
+        (0.05, 0.12, True),
+        (0.05, 0.08, False),  # lengths that hardly differ decide nothing
+    ],
+)
+def test_scores_spread_by_less_than_half_of_their_mean_or_than_lengths_do(
+    scores: float, lengths: float, *, drawn: bool
+) -> None:
+    assert bool(told_of(spreading(scores), spreading(lengths))) == drawn
+
+
+def test_only_what_has_a_score_and_a_cost_is_counted() -> None:
+    """Six chunks, beside free ones and such as are worth nothing."""
+    scores = [*spreading(0.1), 0.0, -1.0, 900.0, 0.0]
+    costs = [*spreading(0.5), 900, 900, 0, 0]
+    assert str(told_of(scores, costs)).startswith(
+        "the scores of 6 chunks spread by 0.10 of their mean, their tokens by 0.50: it then takes"
+    )
+    assert told_of(scores, costs, budget=600) is None
+    assert told_of(scores, costs, budget=599) is not None

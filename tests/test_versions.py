@@ -300,3 +300,15 @@ def test_a_chunk_named_by_its_id_and_by_its_source_is_superseded_by_either() -> 
     pool = Pool.from_chunks(chunks)
     once = current()(pool)
     assert once.ids == current()(once).ids == ["new"]
+
+
+@pytest.mark.parametrize(
+    ("n", "words"), [(5, "'c4' has 'x'; give"), (6, "'c4' has 'x' and 1 more; give")]
+)
+def test_five_that_have_no_date_are_named(n: int, words: str) -> None:
+    chunks = [Chunk("x", 0.5, id=f"c{at}", metadata={"timestamp": "x"}) for at in range(n)]
+    with pytest.raises(PackError, match="is no date") as caught:
+        pack(chunks, latest() | greedy, budget=9)
+    assert words in caught.value.message
+    assert "'c5'" not in caught.value.message
+    assert caught.value.details["ids"] == tuple(f"c{at}" for at in range(n))

@@ -250,8 +250,7 @@ def _line(row: int, near: Near, features: Features) -> int:
     if place + 1 < lines.shape[0]:
         line_of[n] = place
         line_of[row] = place
-    if indptr[n] > 0:
-        trigrams.mark(indptr, grams, row, marks)
+    trigrams.mark(indptr, grams, row, marks)
     for other in range(n):
         if embedded[row] and embedded[other]:
             value = cosine.similarity(unit, row, other)

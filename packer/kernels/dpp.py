@@ -114,7 +114,7 @@ def _select(
             while seen[row] < picked and bound[row] > -np.inf:
                 if rival >= 0 and queue.before(rival, row, bound, scores):
                     break
-                if not marked and indptr[n] > 0:
+                if not marked:
                     trigrams.mark(indptr, grams, row, marks)
                     marked = True
                 _entry(row, chosen, entries, seen, residual, marks, features)
@@ -156,8 +156,7 @@ def _entries(
 ) -> int:
     """Bring a row up to date with all that are in; how many entries that took."""
     first = seen[row]
-    if first < picked and features[2][features[2].size - 1] > 0:
-        trigrams.mark(features[2], features[3], row, marks)
+    trigrams.mark(features[2], features[3], row, marks)
     while seen[row] < picked:
         _entry(row, chosen, entries, seen, residual, marks, features)
     return int(picked - first)
@@ -202,9 +201,9 @@ def inner(entries: Floats, row: int, other: int, size: int) -> float:
 
 @kernel
 def _room(entries: Floats, picked: int) -> Floats:
-    """The same entries, with room for one more column. Twice the columns where there is none."""
+    """The same entries, with a column for each that is in: twice the columns where one is lacking."""
     n, columns = entries.shape
-    if picked < columns or columns == n:
+    if picked <= columns:
         return entries
     wider = np.empty((n, min(n, 2 * columns)), np.float64)
     for row in range(n):
