@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from packer.kernels import knapsack, knapsack_core, knapsack_rank
+from packer.kernels.knapsack_core import ceiling, merged, paired, rates
+from packer.kernels.knapsack_rank import broken, line, narrowed, ranked, reach, sign_of, widened
 from tests.naive_knapsack import break_solution, by_subsets, by_table
 
 Ints = npt.NDArray[np.int64]
@@ -312,3 +314,289 @@ def test_divisor_is_the_greatest() -> None:
     for factor in (1, 2, 12, 2**20):
         numbers = rng.integers(1, 30, 5) * factor
         assert knapsack.divisor(numbers) == np.gcd.reduce(numbers)
+
+
+def spread_out(count: int, most: int) -> Ints:
+    """Numbers from 1 to `most` that look random and are the same with every numpy."""
+    numbers = [1]
+    while len(numbers) < count:
+        numbers.append(numbers[-1] * 48_271 % (2**31 - 1))
+    return 1 + np.array(numbers, dtype=np.int64) % most
+
+
+STEPS = [
+    ("free", 40, 50, 2, 300, (762, 762, 72)),
+    ("free", 60, 50, 5, 100, (697, 702, 78)),
+    ("free", 100, 1000, 3, 100, (31_039, 31_093, 100)),
+    ("free", 200, 1_000_000, 2, 300, (78_437_695, 78_470_214, 262)),
+    ("free", 200, 1_000_000, 2, 60_000, (78_437_695, 78_437_695, 1486)),
+    ("free", 2000, 1_000_000, 3, 60_000, (675_604_240, 675_604_240, 406)),
+    ("free", 90, 100_000, 20, 100, (1_098_122, 1_098_122, 14)),
+    ("equal", 60, 50, 5, 60_000, (335, 335, 1630)),
+    ("equal", 200, 1_000_000, 2, 20_000, (51_209_005, 51_209_005, 16_892)),
+    ("plus", 60, 50, 5, 100, (735, 735, 32)),
+    ("plus", 100, 1000, 3, 3000, (36_637, 36_637, 1656)),
+    ("plus", 100, 1000, 30, 60_000, (7127, 7127, 1796)),
+    ("plus", 2000, 1_000_000, 3, 3000, (714_207_672, 714_207_672, 1996)),
+    ("minus", 60, 50, 5, 3000, (223, 223, 12)),
+    ("minus", 100, 1000, 30, 3000, (1132, 1172, 2350)),
+    ("minus", 90, 100_000, 20, 20_000, (129_914, 140_371, 19_754)),
+    ("rounded", 100, 1000, 3, 3000, (23_061_751_375, 23_061_751_375, 1486)),
+    ("rounded", 100, 1000, 30, 3000, (4_487_276_128, 4_487_276_129, 1888)),
+    ("rounded", 2000, 1_000_000, 3, 20_000, (449_340_855_706_791, 449_340_855_706_791, 16_844)),
+    ("noise", 40, 50, 2, 300, (607_760, 607_760, 100)),
+    ("noise", 60, 50, 5, 3000, (335_697, 335_697, 1546)),
+    ("noise", 100, 1000, 3, 60_000, (18_023_091, 18_023_091, 51_826)),
+    ("noise", 90, 100_000, 20, 3000, (221_030_923, 221_033_241, 2108)),
+]
+
+
+@pytest.mark.parametrize(("kind", "n", "most", "part", "limit", "expected"), STEPS)
+def test_fixed_pools_take_the_steps_they_took(
+    kind: str, n: int, most: int, part: int, limit: int, expected: tuple[int, int, int]
+) -> None:
+    """The total, the bound and the work depend on nothing but the arguments."""
+    numbers = spread_out(2 * n, most)
+    weights, others = numbers[:n], numbers[n:]
+    values = {
+        "free": others,
+        "equal": weights,
+        "plus": weights + most // 3,
+        "minus": np.maximum(1, weights - most // 3),
+        "rounded": (weights * 3 + most) * 2**20 // 5,
+        "noise": weights * 1000 + others % 1000,
+    }[kind]
+    capacity = int(weights.sum()) // part | 1
+    fits = weights <= capacity
+    total, bound, _, work = solved(column(values[fits]), column(weights[fits]), capacity, limit)
+    assert (total, bound, work) == expected
+
+
+def linear_bounds(
+    values: Ints, weights: Ints, room: int, shifts: list[int], count: int
+) -> npt.NDArray[np.float64]:
+    """For each shift the linear optimum of the weights + it under `room` + it * `count`."""
+    wide = weights + np.array(shifts)[:, None]
+    order = np.argsort(-values / wide, axis=1)
+    wide = np.take_along_axis(wide, order, axis=1)
+    left = room + count * np.array(shifts)[:, None] - (np.cumsum(wide, axis=1) - wide)
+    return (values[order] * np.clip(left / wide, 0.0, 1.0)).sum(axis=1)
+
+
+def counts_of(values: Ints, weights: Ints, room: int, best: int) -> tuple[int, int]:
+    """(How many items fit at most, how many it takes at least to beat `best`)."""
+    most = sum(int(np.sort(weights)[: k + 1].sum()) <= room for k in range(values.size))
+    least = 1 + sum(int(np.sort(values)[::-1][: k + 1].sum()) <= best for k in range(values.size))
+    return most, least
+
+
+def test_surrogate_is_the_shift_with_the_lowest_bound() -> None:
+    """Among all that keep the shifted weights positive and their sum above the capacity."""
+    rng = np.random.default_rng(7)
+    signs = {-1: 0, 0: 0, 1: 0}
+    for _ in range(300):
+        n, high = int(rng.integers(2, 9)), int(rng.choice([2, 6]))
+        weights = rng.integers(1, high + 1, n) + int(rng.choice([0, 3]))
+        values = np.maximum(1, weights + int(rng.integers(-3, 4))) + rng.integers(0, 2, n)
+        room = int(rng.integers(0, weights.sum()))
+        optimum = by_table(values, weights, room)
+        best = max(0, optimum - int(rng.integers(0, 3)))
+        most, least = counts_of(values, weights, room, best)
+        taken, _ = break_solution(values / weights, weights, room)
+        shift, count = knapsack.surrogate(values, weights, room, best)
+        allowed = [0]
+        if len(taken) >= most:
+            assert count == most
+            allowed = list(range(64 * int(weights.max()) + 1))
+        elif len(taken) < least < n:
+            assert count == least
+            allowed = [-s for s in range(int(weights.min()))]
+            allowed = [s for s in allowed if (weights + s).sum() > room + s * least]
+        else:
+            assert (shift, count) == (0, 0)
+        assert shift in allowed
+        bounds = linear_bounds(values, weights, room, allowed, count)
+        assert bounds[allowed.index(shift)] == pytest.approx(bounds.min(), rel=1e-12)
+        signs[int(np.sign(shift))] += 1
+    assert min(signs.values()) > 5
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_merge_keeps_what_its_rules_keep(sign: int) -> None:
+    """With the count as a surrogate, sizes, and nodes that lead back to the toggles."""
+    rng = np.random.default_rng(8 + sign)
+    for _ in range(150):
+        states = int(rng.integers(1, 9))
+        old = np.zeros((states + 1, 3), dtype=np.int64)
+        old[:-1, 0] = np.sort(rng.choice(40, states, replace=False))
+        old[:-1, 1] = np.sort(rng.choice(40, states, replace=False))
+        sizes, parents = rng.integers(0, 9, states), rng.permutation(states)
+        old[:-1, 2] = (sizes << 32) | parents
+        old[-1] = 0, 3 << 61, 0
+        item, value, weight = 77, *(int(number) for number in rng.integers(1, 9, 2))
+        room, shift = int(rng.integers(0, 60)), int(rng.integers(-3, 4))
+        count, best = int(rng.integers(0, 9)), int(rng.integers(0, 60))
+        up, down, slack = float(rng.integers(0, 4)) / 2, float(rng.integers(2, 9)) / 2, 0.25
+        new = np.empty((2 * states + 1, 3), dtype=np.int64)
+        nodes = np.full(2 * states + 20, -1, dtype=np.int64)
+        toggle = (item, sign * value, sign * weight, sign)
+        limits, rate = (room, shift, count), (up, down, slack)
+        result = merged(old, states, new, nodes, 10, toggle, limits, (best, 5), rate)
+
+        both = [(w, -p, 0, size, node) for p, w, size, node in zip(
+            old[:-1, 0].tolist(), old[:-1, 1].tolist(), sizes.tolist(), parents.tolist(), strict=True
+        )]
+        both += [(w + sign * weight, p - sign * value, 1, size + sign, node)
+                 for w, p, _, size, node in both]
+        expected, made, high, node_of_best = [], [], -1, 5
+        for w, minus_p, toggled, size, node in sorted(both):
+            p = -minus_p
+            gap = room - w + shift * (count - size)
+            if p <= high:
+                continue
+            high = p
+            if p + gap * (up if gap >= 0 else down) + slack < best + 1:
+                continue
+            here = node
+            if toggled:
+                here = 10 + len(made)
+                made.append((node, item))
+            if p > best and w <= room:
+                best, node_of_best = p, here
+            expected.append([p, w, size, here])
+        kept = new[: result[0]]
+        tags = kept[:, 2]
+        columns = kept[:, 0], kept[:, 1], tags >> 32, tags & 0xFFFFFFFF
+        assert np.stack(columns, axis=1).tolist() == expected
+        assert new[result[0]].tolist() == [0, 3 << 61, 0]
+        assert result[1:] == (10 + len(made), best, node_of_best)
+        assert [(number >> 32, number & 0xFFFFFFFF) for number in nodes[10 : result[1]]] == made
+        assert set(nodes[:10]) | set(nodes[result[1] :]) == {-1}
+
+
+def test_rates_are_those_of_the_next_items_rounded_outwards() -> None:
+    """By two parts in 2**51; beyond the order, what its ends are given as."""
+    rank, order = np.array([1.0, 4.0, 2.0]), np.array([1, 2, 0])
+    out, ends = 2.0**-50, (0.125, 8.0)
+    assert rates(rank, order, 0, 0, ends) == (4 + 4 * out, 8.0)
+    assert rates(rank, order, 1, 1, ends) == (2 + 2 * out, 4 - 4 * out)
+    assert rates(rank, order, 1, 2, ends) == (1 + out, 4 - 4 * out)
+    assert rates(rank, order, 3, 3, ends) == (0.125, 1 - out)
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_pairing_finds_the_best_of_one_more_toggle(sign: int) -> None:
+    """Of every state with every item, if above the best, with a node that leads back to both."""
+    rng = np.random.default_rng(10 + sign)
+    for _ in range(150):
+        states, n = int(rng.integers(1, 9)), int(rng.integers(1, 6))
+        front = np.full((states + 2, 3), 10**6, dtype=np.int64)  # what stands after the states
+        front[:states, 0] = np.sort(rng.choice(40, states, replace=False))
+        front[:states, 1] = np.sort(rng.choice(40, states, replace=False))
+        front[:states, 2] = (rng.integers(0, 9, states) << 32) | rng.permutation(states)
+        front[-1, 1] = 0
+        values, weights = rng.integers(1, 20, n), rng.integers(1, 20, n)
+        items = rng.permutation(n)[: int(rng.integers(0, n + 1))]
+        room, best = int(rng.integers(-9, 60)), int(rng.integers(0, 40))
+        nodes = np.full(9, -1, dtype=np.int64)
+        found, node = paired(
+            front, states, nodes, 7, items, values, weights, sign, room, (best, 3)
+        )
+        reached = {
+            (p + sign * int(values[item]), tag & 0xFFFFFFFF, item)
+            for p, w, tag in front[:states].tolist()
+            for item in items.tolist()
+            if w + sign * weights[item] <= room
+        }
+        assert found == max([best, *(p for p, _, _ in reached)])
+        if found == best:
+            assert node == 3
+            assert set(nodes) == {-1}
+        else:
+            assert node == 7
+            assert (found, nodes[7] >> 32, nodes[7] & 0xFFFFFFFF) in reached
+            assert set(nodes[[0, 1, 2, 3, 4, 5, 6, 8]]) == {-1}
+
+
+def test_ceiling_is_the_highest_linear_bound_of_a_state() -> None:
+    """Rounded outwards to the whole number: gains where there is room, costs where there is not."""
+    front = np.array([[10, 4, 2 << 32], [14, 8, 3 << 32], [99, 0, 0]], dtype=np.int64)
+    exact = (2.0, 3.0, 0.0)
+    assert ceiling(front, 2, (6, 0, 0), 0, exact) == 14  # 10 + 2 * 2 and 14 - 2 * 3
+    assert ceiling(front, 2, (7, 0, 0), 0, exact) == 16  # 10 + 3 * 2 and 14 - 1 * 3
+    assert ceiling(front, 1, (4, 0, 0), 0, exact) == 10
+    assert ceiling(front, 2, (8, 0, 0), 0, (0.25, 3.0, 0.0)) == 14
+    assert ceiling(front, 2, (8, 0, 0), 14, (0.25, 3.0, 0.75)) == 14
+    assert ceiling(front, 2, (8, 0, 0), 14, (0.25, 3.0, 1.0)) == 15
+    assert ceiling(front, 2, (6, 0, 0), 15, exact) == 15  # never below the best
+    assert ceiling(front, 2, (6, 3, 4), 0, exact) == 26  # 10 + (2 + 3 * 2) * 2
+    assert ceiling(front, 2, (6, -1, 4), 0, exact) == 10  # 10 + (2 - 2) * 2, 14 - 3 * 3
+    assert ceiling(front, 1, (6, 0, 0), 0, (2.0**60, 3.0, 0.0)) == 10 + 2**53
+    third = 1 / 3  # is below a third
+    assert ceiling(front, 1, (7, 0, 0), 0, (third, 3.0, 0.0)) == 11
+    assert ceiling(front[1:], 1, (5, 0, 0), 0, (1.0, float(np.nextafter(third, 1)), 0.0)) == 13
+
+
+def test_line_and_reach() -> None:
+    """The linear optimum beside the break item, and how far from it an item may be open."""
+    values, rank = np.array([6, 9, 3, 8]), np.array([2.0, 3.0, 1.0, 2.0])
+    linear = line(values, rank, np.array([1, 0, 3, 2]), 2, 5)
+    assert linear == (2.0, 10.0, 8.0, 14 * 2.0**-50)  # two of rank 2, together worth 14
+    assert line(values, rank, np.array([1, 0, 3, 2]), 3, 5) == (1.0, 5.0, 3.0, 3 * 2.0**-50)
+    assert reach((2.0, 10.0, 8.0, 0.5), 4) == 6.5 + 12 * 2.0**-48
+    assert reach((2.0, 10.0, 8.0, 0.5), -4) == 14.5 + 12 * 2.0**-48
+    assert [int(sign_of(shift)) for shift in (-5, -1, 0, 1, 5)] == [-1, -1, 0, 1, 1]
+
+
+@pytest.mark.parametrize("shift", [-3, 0, 40])
+def test_widening_adds_what_the_line_leaves_open(shift: int) -> None:
+    """On both sides of an order that stays as it is, best first; what is exactly that far too."""
+    rng = np.random.default_rng(shift + 11)
+    sides = [0, 0]
+    for _ in range(30):
+        n = int(rng.integers(60, 200))
+        values, weights = rng.integers(1, 40, n), rng.integers(4, 40, n)
+        count = int(rng.integers(0, n // 2))
+        room = int(rng.integers(0, weights.sum() // 2))
+        rank, low, high, order, *_ = broken(values, weights, room, shift, count)
+        slope = float(rng.integers(1, 9)) / 4
+        far = float(rng.integers(0, 60)) / 4
+        wide, added = widened(values, weights, shift, rank, (low, high), order, slope, far)
+        near = np.abs(values - slope * (weights + shift)) <= far
+        inside = (low <= rank) & (rank <= high)
+        assert set(wide.tolist()) == set(np.flatnonzero(near | inside).tolist())
+        assert wide.size == np.count_nonzero(near | inside)
+        assert added == np.count_nonzero(near & (rank > high))
+        assert wide[added : added + order.size].tolist() == order.tolist()
+        keys = [(-rank[i], np.sign(shift) * weights[i]) for i in wide]
+        assert keys == sorted(keys)
+        sides[0] += added > 0
+        sides[1] += wide.size > added + order.size
+    assert min(sides) > 3
+
+
+@pytest.mark.parametrize(
+    ("n", "levels", "part", "sizes"),
+    [
+        (48, 10**6, 2, [48, 48]),
+        (49, 10**6, 2, [49, 11, 11]),
+        (3000, 10**6, 1.02, [3000, 372, 91, 22, 22]),
+        (3000, 10**6, 2, [3000, 567, 99, 17, 17]),
+        (3000, 10**6, 10, [3000, 593, 48, 48]),
+        (3000, 10**6, 100, [3000, 388, 4, 4]),
+        (3000, 40, 2, [3000, 874, 304, 155, 155, 86, 86, 86]),
+        (3000, 7, 3, [3000, 1307, 448, 448, 448]),
+        (1000, 2, 2, [1000, 1000, 522, 522, 522]),
+    ],
+)
+def test_a_pass_leaves_about_a_fifth(
+    n: int, levels: int, part: float, sizes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many items after each pass as there were, down to a few dozen or those of one rank."""
+    numbers = spread_out(2 * n, 10**6)
+    rank, weights = (numbers[:n] % levels + 1) / 8, numbers[n:] // 3 + 1
+    room = int(int(weights.sum()) / part)
+    interpreted = getattr(narrowed, "py_func", narrowed)  # compiled code keeps the constant
+    for passes, size in enumerate(sizes):
+        monkeypatch.setattr(knapsack_rank, "_PASSES", passes)
+        assert interpreted(rank, weights, room)[2].size == size
