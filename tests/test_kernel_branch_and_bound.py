@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from packer.kernels import branch_and_bound, rules
+from packer.kernels import branch_and_bound, multiple_choice
 from packer.kernels.branch_and_bound import needed, slots_of
 from packer.kernels.rules import Ints, Rules
 
@@ -222,8 +222,7 @@ def test_a_least_that_only_rows_too_dear_could_meet() -> None:
 
 def test_a_multiple_choice_takes_an_eighth_of_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """A state takes more than the visit of a row."""
-    module = branch_and_bound.multiple_choice
-    calls = calls_of("solve", monkeypatch, module)
+    calls = calls_of("solve", monkeypatch, multiple_choice)
     rule = rules_of(4, rivals={(0, 1), (2, 3)})
     result = branch_and_bound.solve(ints([5, 4, 3, 9]), ints([2, 1, 1, 2]), 3, rule, 803)
     assert result[1:] == (13, True, True)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from packer.kernels import knapsack, knapsack_core, knapsack_rank
 from packer.kernels.knapsack_core import ceiling, merged, paired, rates
-from packer.kernels.knapsack_rank import broken, line, narrowed, ranked, reach, sign_of, widened
+from packer.kernels.knapsack_rank import broken, line, narrowed, reach, sign_of, widened
 from tests.naive_knapsack import break_solution, by_subsets, by_table
 
 Ints = npt.NDArray[np.int64]
@@ -380,7 +380,8 @@ def linear_bounds(
     order = np.argsort(-values / wide, axis=1)
     wide = np.take_along_axis(wide, order, axis=1)
     left = room + count * np.array(shifts)[:, None] - (np.cumsum(wide, axis=1) - wide)
-    return (values[order] * np.clip(left / wide, 0.0, 1.0)).sum(axis=1)
+    bounds: npt.NDArray[np.float64] = (values[order] * np.clip(left / wide, 0, 1)).sum(axis=1)
+    return bounds
 
 
 def counts_of(values: Ints, weights: Ints, room: int, best: int) -> tuple[int, int]:
@@ -443,12 +444,23 @@ def test_merge_keeps_what_its_rules_keep(sign: int) -> None:
         limits, rate = (room, shift, count), (up, down, slack)
         result = merged(old, states, new, nodes, 10, toggle, limits, (best, 5), rate)
 
-        both = [(w, -p, 0, size, node) for p, w, size, node in zip(
-            old[:-1, 0].tolist(), old[:-1, 1].tolist(), sizes.tolist(), parents.tolist(), strict=True
-        )]
-        both += [(w + sign * weight, p - sign * value, 1, size + sign, node)
-                 for w, p, _, size, node in both]
-        expected, made, high, node_of_best = [], [], -1, 5
+        both = [
+            (w, -p, 0, size, node)
+            for p, w, size, node in zip(
+                old[:-1, 0].tolist(),
+                old[:-1, 1].tolist(),
+                sizes.tolist(),
+                parents.tolist(),
+                strict=True,
+            )
+        ]
+        both += [
+            (w + sign * weight, p - sign * value, 1, size + sign, node)
+            for w, p, _, size, node in both
+        ]
+        expected: list[list[int]] = []
+        made: list[tuple[int, int]] = []
+        high, node_of_best = -1, 5
         for w, minus_p, toggled, size, node in sorted(both):
             p = -minus_p
             gap = room - w + shift * (count - size)
@@ -499,9 +511,7 @@ def test_pairing_finds_the_best_of_one_more_toggle(sign: int) -> None:
         items = rng.permutation(n)[: int(rng.integers(0, n + 1))]
         room, best = int(rng.integers(-9, 60)), int(rng.integers(0, 40))
         nodes = np.full(9, -1, dtype=np.int64)
-        found, node = paired(
-            front, states, nodes, 7, items, values, weights, sign, room, (best, 3)
-        )
+        found, node = paired(front, states, nodes, 7, items, values, weights, sign, room, (best, 3))
         reached = {
             (p + sign * int(values[item]), tag & 0xFFFFFFFF, item)
             for p, w, tag in front[:states].tolist()
