@@ -93,9 +93,7 @@ def merged(
         new[kept, 1] = w
         new[kept, 2] = tag
         kept += 1
-    new[kept, 0] = 0
-    new[kept, 1] = _END
-    new[kept, 2] = 0
+    new[kept, 0], new[kept, 1] = 0, _END
     return kept, used, value, node
 
 
@@ -188,10 +186,11 @@ def search(
 
     linear = line(values, rank, order, s, room - weight + shift * (count - size))
     slope, slack = linear[0], linear[3]
-    old, new = np.empty((256, 3), dtype=np.int64), np.empty((256, 3), dtype=np.int64)
+    old = np.zeros((256, 3), dtype=np.int64)
+    new = np.empty_like(old)
     nodes = np.empty(1024, dtype=np.int64)
     old[0, 0], old[0, 1], old[0, 2] = value, weight, size << 32
-    old[1, 0], old[1, 1], old[1, 2] = 0, _END, 0
+    old[1, 1] = _END
     states = used = one
     work = 0
     whole = order.size == values.size
@@ -235,9 +234,9 @@ def search(
             continue
         work += 2 * states
         if 2 * states + 1 > new.shape[0]:
-            new = np.empty((3 * states + 1, 3), dtype=np.int64)
+            new = np.empty((3 * states, 3), dtype=np.int64)
         if used + states + 1 > nodes.size:
-            more = np.empty(2 * (used + states) + 1, dtype=np.int64)
+            more = np.empty(2 * (used + states), dtype=np.int64)
             for i in range(used):
                 more[i] = nodes[i]
             nodes = more
