@@ -262,6 +262,8 @@ def test_narrowing_keeps_the_break_item(n: int, levels: int) -> None:
     for _ in range(20):
         rank = rng.integers(1, levels + 1, n) / 7
         weights = np.minimum(10**9, np.exp(rng.normal(3, 3, n)).astype(np.int64) + 1)
+        if rng.random() < 0.3:
+            weights[:] = 1  # what ranks above a pivot often fills the room
         room = int(rng.integers(0, weights.sum()))
         low, high, items = knapsack_rank.narrowed(rank, weights, room)
         _, item = break_solution(rank, weights, room)
@@ -348,6 +350,14 @@ STEPS = [
     ("noise", 60, 50, 5, 3000, (335_697, 335_697, 1546)),
     ("noise", 100, 1000, 3, 60_000, (18_023_091, 18_023_091, 51_826)),
     ("noise", 90, 100_000, 20, 3000, (221_030_923, 221_033_241, 2108)),
+    ("free", 3000, 1_000_000, 100, 1000, (176_491_293, 176_491_293, 592)),
+    ("free", 3000, 100_000, 10, 100, (55_943_014, 55_944_807, 64)),
+    ("plus", 400, 1_000_000, 50, 20_000, (25_014_908, 25_014_910, 16_864)),
+    ("rounded", 400, 1000, 50, 1000, (14_343_051_649, 14_343_051_649, 994)),
+    ("minus", 400, 1000, 50, 1000, (2656, 2749, 736)),
+    ("noise", 3000, 1_000_000, 100, 1000, (14_925_507_947, 14_925_862_963, 540)),
+    ("noise", 400, 1000, 50, 20_000, (4_161_838, 4_161_838, 1010)),
+    ("free", 400, 1_000_000, 50, 20_000, (35_957_473, 35_957_473, 164)),
 ]
 
 
@@ -397,9 +407,11 @@ def test_surrogate_is_the_shift_with_the_lowest_bound() -> None:
     signs = {-1: 0, 0: 0, 1: 0}
     for _ in range(300):
         n, high = int(rng.integers(2, 9)), int(rng.choice([2, 6]))
-        weights = rng.integers(1, high + 1, n) + int(rng.choice([0, 3]))
+        weights = rng.integers(1, high + 1, n) + int(rng.choice([0, 3, 30]))
         values = np.maximum(1, weights + int(rng.integers(-3, 4))) + rng.integers(0, 2, n)
         room = int(rng.integers(0, weights.sum()))
+        if rng.random() < 0.3:
+            room = max(0, int(weights.sum()) - int(rng.integers(1, 9)))
         optimum = by_table(values, weights, room)
         best = max(0, optimum - int(rng.integers(0, 3)))
         most, least = counts_of(values, weights, room, best)
@@ -420,6 +432,40 @@ def test_surrogate_is_the_shift_with_the_lowest_bound() -> None:
         assert bounds[allowed.index(shift)] == pytest.approx(bounds.min(), rel=1e-12)
         signs[int(np.sign(shift))] += 1
     assert min(signs.values()) > 5
+
+
+@pytest.mark.parametrize("shift", [-2, 0, 3])
+def test_search_without_work_looks_one_toggle_away(shift: int) -> None:
+    """The best of the break solution and of those with one more item or one less."""
+    rng = np.random.default_rng(shift + 13)
+    found = 0
+    for _ in range(100):
+        n = int(rng.integers(2, 20))
+        values, weights = rng.integers(1, 30, n), rng.integers(3, 12, n)
+        count = int(rng.integers(0, n + 1))
+        room = int(rng.integers(0, weights.sum()))
+        known = int(rng.integers(0, values.sum()))
+        if not 0 <= room + shift * count < (weights + shift).sum():
+            continue
+        order, s = broken(values, weights, room, shift, count)[3:5]
+        base = np.zeros(n, dtype=np.bool_)
+        base[order[:s]] = True
+        near = [base ^ flipped for flipped in np.eye(n, n, dtype=np.bool_)] + [base]
+        fitting = [int(values[some].sum()) for some in near if weights[some].sum() <= room]
+        chosen = np.arange(n) % 2 == 0
+        before = chosen.copy()
+        best, bound, work = knapsack_core.search(
+            values, weights, (room, shift, count), known, chosen, 0
+        )
+        assert work == 0
+        assert best == max([known, *fitting]) <= bound
+        if best == known:
+            assert chosen.tolist() == before.tolist()
+        else:
+            assert values[chosen].sum() == best
+            assert weights[chosen].sum() <= room
+            found += 1
+    assert found > 5
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
@@ -480,7 +526,7 @@ def test_merge_keeps_what_its_rules_keep(sign: int) -> None:
         tags = kept[:, 2]
         columns = kept[:, 0], kept[:, 1], tags >> 32, tags & 0xFFFFFFFF
         assert np.stack(columns, axis=1).tolist() == expected
-        assert new[result[0]].tolist() == [0, 3 << 61, 0]
+        assert new[result[0], :2].tolist() == [0, 3 << 61]
         assert result[1:] == (10 + len(made), best, node_of_best)
         assert [(number >> 32, number & 0xFFFFFFFF) for number in nodes[10 : result[1]]] == made
         assert set(nodes[:10]) | set(nodes[result[1] :]) == {-1}
