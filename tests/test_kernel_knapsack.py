@@ -47,6 +47,14 @@ def lengths(rng: np.random.Generator, n: int) -> Ints:
     return column(np.maximum(1, np.round(rng.lognormal(np.log(250), 0.6, n))))
 
 
+def spread_out(count: int, most: int) -> Ints:
+    """Numbers from 1 to `most` that look random and are the same with every numpy."""
+    numbers = [1]
+    while len(numbers) < count:
+        numbers.append(numbers[-1] * 48_271 % (2**31 - 1))
+    return 1 + np.array(numbers, dtype=np.int64) % most
+
+
 def solved(values: Ints, weights: Ints, capacity: int, limit: int) -> tuple[int, int, bool, int]:
     """(total, bound, proven, work) of a result whose promises have been checked."""
     chosen, bound, proven, work = knapsack.counted(values, weights, capacity, limit)
@@ -111,6 +119,19 @@ def test_second_search_knows_when_nothing_can_be_better() -> None:
     chosen = np.array([True, True, False])
     assert knapsack.searched_on(values, weights, 6, 17, chosen, 100) == (17, 17, 0)
     assert chosen.tolist() == [True, True, False]
+
+
+def test_second_search_of_weights_too_large_for_fine_steps() -> None:
+    """A sum of 2**55 and more is left as it is, and the bound is still below the linear one."""
+    weights = 2**44 - spread_out(2200, 2**30)
+    values = (weights >> 4) + 2**31
+    assert weights.sum() >= 2**55
+    room = int(weights.sum()) // 2
+    rank, _, _, order, s, value, weight, _ = broken(values, weights, room, 0, 0)
+    chosen = np.zeros(2200, dtype=np.bool_)
+    best, bound, work = knapsack.searched_on(values, weights, room, value, chosen, 0)
+    assert work == 0
+    assert value <= best <= bound < value + 0.999 * (room - weight) * rank[order[s]]
 
 
 ITEM = st.tuples(st.integers(1, 2**49), st.integers(1, 2**43))
@@ -318,12 +339,11 @@ def test_divisor_is_the_greatest() -> None:
         assert knapsack.divisor(numbers) == np.gcd.reduce(numbers)
 
 
-def spread_out(count: int, most: int) -> Ints:
-    """Numbers from 1 to `most` that look random and are the same with every numpy."""
-    numbers = [1]
-    while len(numbers) < count:
-        numbers.append(numbers[-1] * 48_271 % (2**31 - 1))
-    return 1 + np.array(numbers, dtype=np.int64) % most
+def test_divisor_reads_no_more_once_it_is_one() -> None:
+    numbers = iter([12, 8, 6, 9, 5, 7])
+    interpreted = getattr(knapsack.divisor, "py_func", knapsack.divisor)
+    assert interpreted(numbers) == 1  # type: ignore[arg-type]
+    assert list(numbers) == [5, 7]
 
 
 STEPS = [
@@ -414,6 +434,8 @@ def test_surrogate_is_the_shift_with_the_lowest_bound() -> None:
             room = max(0, int(weights.sum()) - int(rng.integers(1, 9)))
         optimum = by_table(values, weights, room)
         best = max(0, optimum - int(rng.integers(0, 3)))
+        if rng.random() < 0.3:
+            best = int(rng.integers(best, values.sum() + 2))  # as where others are in for certain
         most, least = counts_of(values, weights, room, best)
         taken, _ = break_solution(values / weights, weights, room)
         shift, count = knapsack.surrogate(values, weights, room, best)
@@ -581,6 +603,7 @@ def test_ceiling_is_the_highest_linear_bound_of_a_state() -> None:
     assert ceiling(front, 2, (6, 0, 0), 0, exact) == 14  # 10 + 2 * 2 and 14 - 2 * 3
     assert ceiling(front, 2, (7, 0, 0), 0, exact) == 16  # 10 + 3 * 2 and 14 - 1 * 3
     assert ceiling(front, 1, (4, 0, 0), 0, exact) == 10
+    assert ceiling(front, 1, (3, 0, 0), 0, exact) == 7
     assert ceiling(front, 2, (8, 0, 0), 0, (0.25, 3.0, 0.0)) == 14
     assert ceiling(front, 2, (8, 0, 0), 14, (0.25, 3.0, 0.75)) == 14
     assert ceiling(front, 2, (8, 0, 0), 14, (0.25, 3.0, 1.0)) == 15

@@ -67,7 +67,7 @@ def surrogate(values: Ints, weights: Ints, room: int, best: int) -> tuple[int, i
     def linear(shift: int) -> tuple[float, bool]:
         rank, _, _, order, s, value, weight, size = broken(values, weights, room, shift, count)
         bound = value + (room - weight + shift * (count - size)) * rank[order[s]]
-        return float(bound), bool((size >= count) == (sign > 0))
+        return float(bound), bool((size >= count) == (sign == 1))
 
     near, far = 0, min(far, (1 << 61) // n)
     while far - near > 1:
@@ -96,7 +96,8 @@ def searched_on(
     # The break item is open, so not all that is open fits. Now fine steps for the shift, as far
     # as shifted weights and their sums stay exact.
     spare = min(55 - int(weights.sum()).bit_length(), 46 - int(weights.max()).bit_length())
-    weights, room = weights << max(0, spare), room << max(0, spare)
+    spare = max(0, spare)
+    weights, room = weights << spare, room << spare
     limits = (room, *surrogate(values, weights, room, floor))
     picked = chosen[is_open]
     found, bound, work = search(values, weights, limits, floor, picked, work_limit)
