@@ -233,9 +233,9 @@ def search(
         if abs(a - b) > far + (a + b) * 2.0**-50:
             continue
         work += 2 * states
-        if 2 * states + 1 > new.shape[0]:
+        if new.shape[0] <= 2 * states:
             new = np.empty((3 * states, 3), dtype=np.int64)
-        if used + states + 1 > nodes.size:
+        if nodes.size <= used + states:
             more = np.empty(2 * (used + states), dtype=np.int64)
             for i in range(used):
                 more[i] = nodes[i]
