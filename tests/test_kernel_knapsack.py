@@ -604,7 +604,7 @@ def test_ceiling_is_the_highest_linear_bound_of_a_state() -> None:
     assert ceiling(front, 2, (6, 0, 0), 0, exact) == 14  # 10 + 2 * 2 and 14 - 2 * 3
     assert ceiling(front, 2, (7, 0, 0), 0, exact) == 16  # 10 + 3 * 2 and 14 - 1 * 3
     assert ceiling(front, 1, (4, 0, 0), 0, exact) == 10
-    assert ceiling(front, 1, (3, 0, 0), 0, exact) == 7
+    assert ceiling(front, 1, (3, 0, 0), 0, (2.0, 4.0, 0.0)) == 6
     assert ceiling(front, 2, (8, 0, 0), 0, (0.25, 3.0, 0.0)) == 14
     assert ceiling(front, 2, (8, 0, 0), 14, (0.25, 3.0, 0.75)) == 14
     assert ceiling(front, 2, (8, 0, 0), 14, (0.25, 3.0, 1.0)) == 15
