@@ -135,6 +135,30 @@ def test_second_search_of_weights_too_large_for_fine_steps() -> None:
     assert value <= best <= bound < value + 0.999 * (room - weight) * rank[order[s]]
 
 
+@pytest.mark.parametrize(("n", "largest", "total"), [(30, 46, 50), (1500, 45, 55)])
+def test_second_search_takes_fine_steps(
+    n: int, largest: int, total: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Weights go up to 46 bits, or their sum to 55, and the room with them."""
+    weights = 999 + spread_out(n, 25)
+    room = int(weights[::3].sum())
+    values = weights + 10**6
+    calls: list[Any] = []
+
+    def stopped(*args: Any) -> tuple[int, int, int]:
+        calls.append(args)
+        return args[3], args[3], 0
+
+    monkeypatch.setattr(knapsack, "search", stopped)
+    chosen = np.zeros(n, dtype=np.bool_)
+    knapsack.searched_on(values, weights, room, 1, chosen, 10)
+    fine, fine_room = calls[0][1], calls[0][2][0]
+    assert int(fine.max()).bit_length() == largest
+    assert int(fine.sum()).bit_length() == total
+    assert fine.tolist() == (weights * (int(fine[0]) // int(weights[0]))).tolist()
+    assert int(fine_room) * int(weights[0]) == room * int(fine[0])
+
+
 ITEM = st.tuples(st.integers(1, 2**49), st.integers(1, 2**43))
 NEAR = st.builds(
     lambda ratio, weight, off: (max(1, weight * ratio + off), weight),

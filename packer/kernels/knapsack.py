@@ -12,7 +12,7 @@ import numpy as np
 
 from ._jit import kernel
 from .knapsack_core import search
-from .knapsack_rank import Flags, Ints, broken, line, reach
+from .knapsack_rank import SLACK, Flags, Ints, broken, line, reach
 
 WORK_LIMIT = 2_000_000
 """A `work_limit` that takes about 25 ms and 50 MB when it is reached."""
@@ -43,7 +43,8 @@ def reduced(numbers: Ints) -> tuple[Ints, int]:
     """A copy divided by the greatest common divisor, and this. O(n)."""
     numbers = numbers.copy()  # writable and contiguous: one specialisation of each kernel
     common = divisor(numbers)
-    return (numbers if common == 1 else numbers // common), common
+    numbers //= common
+    return numbers, common
 
 
 def surrogate(values: Ints, weights: Ints, room: int, best: int) -> tuple[int, int]:
@@ -86,7 +87,7 @@ def searched_on(
     if far < 0.0:
         return best, best, 0
     a, b = values.astype(np.float64), weights * linear[0]
-    is_open = np.abs(a - b) <= far + (a + b) * 2.0**-50
+    is_open = np.abs(a - b) <= far + (a + b) * SLACK
     inside = rank > high
     inside[order[:s]] = True
     inside &= ~is_open

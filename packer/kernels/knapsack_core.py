@@ -14,10 +14,10 @@ operations in one, and the slack of `line` what rounded ranks can cost.
 import numpy as np
 
 from ._jit import kernel
-from .knapsack_rank import Flags, Floats, Ints, broken, line, reach, widened
+from .knapsack_rank import SLACK, Flags, Floats, Ints, broken, line, reach, widened
 
-_OUTWARD = 1.0 + 2.0**-50
-_INWARD = 1.0 - 2.0**-50
+_OUTWARD = 1.0 + SLACK
+_INWARD = 1.0 - SLACK
 _LOW = 0xFFFFFFFF  # the node in a tag, the item in a node
 _END = 3 << 61  # above every weight, also with one more item
 _CORE = 12  # so many items make a subset good enough to rule most others out
@@ -230,7 +230,7 @@ def search(
         leftward = not leftward
         up, down = rates(rank, order, s, t, ends)
         a, b = values[item] * 1.0, slope * (weights[item] + shift)
-        if abs(a - b) > far + (a + b) * 2.0**-50:
+        if abs(a - b) > far + (a + b) * SLACK:
             continue
         work += 2 * states
         if new.shape[0] <= 2 * states:
