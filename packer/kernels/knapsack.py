@@ -17,6 +17,7 @@ from .knapsack_rank import SLACK, Flags, Ints, broken, line, reach
 WORK_LIMIT = 2_000_000
 """A `work_limit` that takes about 25 ms and 50 MB when it is reached."""
 
+_UNSHIFTED = 0, 0  # shift, and a count that it makes no difference to
 _FAR = 64  # a shift is at most so many times the largest weight
 _FIRST = 32  # the first search gets this part of the limit
 
@@ -55,7 +56,7 @@ def surrogate(values: Ints, weights: Ints, room: int, best: int) -> tuple[int, i
     n = values.size
     most = int(np.searchsorted(np.cumsum(np.sort(weights)), room, side="right"))
     least = int(np.searchsorted(np.cumsum(np.sort(values)[::-1]), best, side="right")) + 1
-    size = broken(values, weights, room, 0, 0)[-1]
+    size = broken(values, weights, room, *_UNSHIFTED)[-1]
     if size >= most:
         sign, count, far = 1, most, _FAR * int(weights.max())
     elif size < least < n:
@@ -81,7 +82,7 @@ def searched_on(
     values: Ints, weights: Ints, room: int, best: int, chosen: Flags, work_limit: int
 ) -> tuple[int, int, int]:
     """The second search, among the items that the first leaves open; as `search`."""
-    rank, _, high, order, s, value, weight, _ = broken(values, weights, room, 0, 0)
+    rank, _, high, order, s, value, weight, _ = broken(values, weights, room, *_UNSHIFTED)
     linear = line(values, rank, order, s, room - weight)
     far = reach(linear, best + 1 - value)
     if far < 0.0:
@@ -119,7 +120,7 @@ def counted(
     (values, unit), (weights, grain) = reduced(values), reduced(weights)
     room = capacity // grain
     first = work_limit // _FIRST
-    best, bound, work = search(values, weights, (room, 0, 0), 0, chosen, first)
+    best, bound, work = search(values, weights, (room, *_UNSHIFTED), 0, chosen, first)
     if best < bound:
         best, second, more = searched_on(values, weights, room, best, chosen, work_limit - work)
         bound, work = min(bound, second), work + more
