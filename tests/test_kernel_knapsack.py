@@ -135,6 +135,56 @@ def test_second_search_of_weights_too_large_for_fine_steps() -> None:
     assert value <= best <= bound < value + 0.999 * (room - weight) * rank[order[s]]
 
 
+@pytest.mark.parametrize(
+    ("weights", "room", "best", "size", "furthest"),
+    [
+        ([5] * 8, 20, 0, 8, 64 * 5),  # more than the most that fit
+        ([2**46] * 4200, 2**50, 0, 4200, 2**61 // 4200),  # sums stay within the integers
+        ([9] * 8, 20, 29, 0, 8),  # fewer than the 3 it takes; weights stay above zero
+        ([9] * 8, 50, 29, 0, 4),  # (72 - 50 - 1) // 5: and their sum above the capacity
+        ([9] * 8, 51, 29, 0, 4),
+        ([9] * 8, 52, 29, 0, 3),
+    ],
+)
+def test_shifts_are_tried_as_far_as_they_are_allowed(
+    weights: list[int],
+    room: int,
+    best: int,
+    size: int,
+    furthest: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where each is better than the one before; values of 10 each."""
+    tried = []
+
+    def always_better(_values: Ints, _weights: Ints, _room: int, shift: int, _count: int) -> Any:
+        tried.append(abs(shift))
+        return np.ones(1), 0.0, 0.0, np.zeros(1, dtype=np.int64), 0, -abs(shift), room, size
+
+    monkeypatch.setattr(knapsack, "broken", always_better)
+    knapsack.surrogate(np.full(len(weights), 10), column(weights), room, best)
+    assert max(tried) == furthest
+    assert min(tried) == 0
+
+
+@pytest.mark.parametrize("limit", [3200, 3199])
+def test_the_first_search_takes_a_part_of_the_limit(
+    limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One in 32, from no value at all; the second has what is left."""
+    weights = spread_out(100, 10**6)
+    calls: list[tuple[int, int]] = []
+
+    def counted(*args: Any) -> tuple[int, int, int]:
+        calls.append((args[3], args[5]))
+        return knapsack_core.search(*args)
+
+    monkeypatch.setattr(knapsack, "search", counted)
+    knapsack.counted(weights + 500, weights, int(weights.sum()) // 2, limit)
+    assert calls[0] == (0, limit // 32)
+    assert limit - limit // 32 <= calls[1][1] < limit
+
+
 @pytest.mark.parametrize(("n", "largest", "total"), [(30, 46, 50), (1500, 45, 55)])
 def test_second_search_takes_fine_steps(
     n: int, largest: int, total: int, monkeypatch: pytest.MonkeyPatch
