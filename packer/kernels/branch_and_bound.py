@@ -112,7 +112,7 @@ def needed(chosen: Flags, values: Ints, costs: Ints, capacity: int, rules: Rules
     group, amount, least = rules[1:4]
     wanted = np.flatnonzero(chosen & ((values > 0) | rules[0]))
     rows = walk(wanted, costs, capacity, rules, idle[:0], False)
-    for j in np.flatnonzero(least > 0):
+    for j in np.flatnonzero(least):
         for row in idle[(group[j, idle] >= 0) & (amount[j, idle] > 0)]:
             same = rows[group[j, rows] == group[j, row]]
             if row not in rows and amount[j, same].sum() < least[j]:

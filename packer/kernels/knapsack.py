@@ -12,11 +12,12 @@ import numpy as np
 
 from ._jit import kernel
 from .knapsack_core import search
-from .knapsack_rank import Flags, Ints, broken, line, reach
+from .knapsack_rank import SLACK, Flags, Ints, broken, line, reach
 
 WORK_LIMIT = 2_000_000
 """A `work_limit` that takes about 25 ms and 50 MB when it is reached."""
 
+_UNSHIFTED = 0, 0  # shift, and a count that it makes no difference to
 _FAR = 64  # a shift is at most so many times the largest weight
 _FIRST = 32  # the first search gets this part of the limit
 
@@ -43,7 +44,8 @@ def reduced(numbers: Ints) -> tuple[Ints, int]:
     """A copy divided by the greatest common divisor, and this. O(n)."""
     numbers = numbers.copy()  # writable and contiguous: one specialisation of each kernel
     common = divisor(numbers)
-    return (numbers if common == 1 else numbers // common), common
+    numbers //= common
+    return numbers, common
 
 
 def surrogate(values: Ints, weights: Ints, room: int, best: int) -> tuple[int, int]:
@@ -54,7 +56,7 @@ def surrogate(values: Ints, weights: Ints, room: int, best: int) -> tuple[int, i
     n = values.size
     most = int(np.searchsorted(np.cumsum(np.sort(weights)), room, side="right"))
     least = int(np.searchsorted(np.cumsum(np.sort(values)[::-1]), best, side="right")) + 1
-    size = broken(values, weights, room, 0, 0)[-1]
+    size = broken(values, weights, room, *_UNSHIFTED)[-1]
     if size >= most:
         sign, count, far = 1, most, _FAR * int(weights.max())
     elif size < least < n:
@@ -67,7 +69,7 @@ def surrogate(values: Ints, weights: Ints, room: int, best: int) -> tuple[int, i
     def linear(shift: int) -> tuple[float, bool]:
         rank, _, _, order, s, value, weight, size = broken(values, weights, room, shift, count)
         bound = value + (room - weight + shift * (count - size)) * rank[order[s]]
-        return float(bound), bool((size >= count) == (sign > 0))
+        return float(bound), bool((size >= count) == (sign == 1))
 
     near, far = 0, min(far, (1 << 61) // n)
     while far - near > 1:
@@ -80,13 +82,13 @@ def searched_on(
     values: Ints, weights: Ints, room: int, best: int, chosen: Flags, work_limit: int
 ) -> tuple[int, int, int]:
     """The second search, among the items that the first leaves open; as `search`."""
-    rank, _, high, order, s, value, weight, _ = broken(values, weights, room, 0, 0)
+    rank, _, high, order, s, value, weight, _ = broken(values, weights, room, *_UNSHIFTED)
     linear = line(values, rank, order, s, room - weight)
     far = reach(linear, best + 1 - value)
     if far < 0.0:
         return best, best, 0
     a, b = values.astype(np.float64), weights * linear[0]
-    is_open = np.abs(a - b) <= far + (a + b) * 2.0**-50
+    is_open = np.abs(a - b) <= far + (a + b) * SLACK
     inside = rank > high
     inside[order[:s]] = True
     inside &= ~is_open
@@ -96,7 +98,8 @@ def searched_on(
     # The break item is open, so not all that is open fits. Now fine steps for the shift, as far
     # as shifted weights and their sums stay exact.
     spare = min(55 - int(weights.sum()).bit_length(), 46 - int(weights.max()).bit_length())
-    weights, room = weights << max(0, spare), room << max(0, spare)
+    spare = max(0, spare)
+    weights, room = weights << spare, room << spare
     limits = (room, *surrogate(values, weights, room, floor))
     picked = chosen[is_open]
     found, bound, work = search(values, weights, limits, floor, picked, work_limit)
@@ -117,7 +120,7 @@ def counted(
     (values, unit), (weights, grain) = reduced(values), reduced(weights)
     room = capacity // grain
     first = work_limit // _FIRST
-    best, bound, work = search(values, weights, (room, 0, 0), 0, chosen, first)
+    best, bound, work = search(values, weights, (room, *_UNSHIFTED), 0, chosen, first)
     if best < bound:
         best, second, more = searched_on(values, weights, room, best, chosen, work_limit - work)
         bound, work = min(bound, second), work + more

@@ -14,10 +14,10 @@ operations in one, and the slack of `line` what rounded ranks can cost.
 import numpy as np
 
 from ._jit import kernel
-from .knapsack_rank import Flags, Floats, Ints, broken, line, reach, widened
+from .knapsack_rank import SLACK, Flags, Floats, Ints, broken, line, reach, widened
 
-_OUTWARD = 1.0 + 2.0**-50
-_INWARD = 1.0 - 2.0**-50
+_OUTWARD = 1.0 + SLACK
+_INWARD = 1.0 - SLACK
 _LOW = 0xFFFFFFFF  # the node in a tag, the item in a node
 _END = 3 << 61  # above every weight, also with one more item
 _CORE = 12  # so many items make a subset good enough to rule most others out
@@ -93,9 +93,7 @@ def merged(
         new[kept, 1] = w
         new[kept, 2] = tag
         kept += 1
-    new[kept, 0] = 0
-    new[kept, 1] = _END
-    new[kept, 2] = 0
+    new[kept, 0], new[kept, 1] = 0, _END
     return kept, used, value, node
 
 
@@ -188,10 +186,11 @@ def search(
 
     linear = line(values, rank, order, s, room - weight + shift * (count - size))
     slope, slack = linear[0], linear[3]
-    old, new = np.empty((256, 3), dtype=np.int64), np.empty((256, 3), dtype=np.int64)
+    old = np.zeros((256, 3), dtype=np.int64)
+    new = np.empty_like(old)
     nodes = np.empty(1024, dtype=np.int64)
     old[0, 0], old[0, 1], old[0, 2] = value, weight, size << 32
-    old[1, 0], old[1, 1], old[1, 2] = 0, _END, 0
+    old[1, 1] = _END
     states = used = one
     work = 0
     whole = order.size == values.size
@@ -231,13 +230,13 @@ def search(
         leftward = not leftward
         up, down = rates(rank, order, s, t, ends)
         a, b = values[item] * 1.0, slope * (weights[item] + shift)
-        if abs(a - b) > far + (a + b) * 2.0**-50:
+        if abs(a - b) > far + (a + b) * SLACK:
             continue
         work += 2 * states
-        if 2 * states + 1 > new.shape[0]:
-            new = np.empty((3 * states + 1, 3), dtype=np.int64)
-        if used + states + 1 > nodes.size:
-            more = np.empty(2 * (used + states) + 1, dtype=np.int64)
+        if new.shape[0] <= 2 * states:
+            new = np.empty((3 * states, 3), dtype=np.int64)
+        if nodes.size <= used + states:
+            more = np.empty(2 * (used + states), dtype=np.int64)
             for i in range(used):
                 more[i] = nodes[i]
             nodes = more

@@ -15,6 +15,9 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
+SLACK = 2.0**-50
+"""Relative: more than a distance from the line, or a rank, can be off by rounding."""
+
 _ENOUGH = 48  # ranked items that the search usually gets by with
 _SAMPLE = 63
 _PASSES = 64
@@ -172,7 +175,7 @@ def line(
     tied = 0
     for item in order:
         tied += values[item] if rank[item] == slope else 0
-    return slope, gap * slope, values[order[s]] * 1.0, tied * 2.0**-50
+    return slope, gap * slope, values[order[s]] * 1.0, tied * SLACK
 
 
 @kernel
@@ -210,7 +213,7 @@ def widened(
     lefts = rights = 0
     for i in range(n):
         a, b = values[i] * 1.0, slope * (weights[i] + shift)
-        if low <= rank[i] <= high or abs(a - b) > far + (a + b) * 2.0**-50:
+        if low <= rank[i] <= high or abs(a - b) > far + (a + b) * SLACK:
             continue
         if rank[i] > high:
             found[lefts] = i
