@@ -27,7 +27,7 @@ few = settings(
     suppress_health_check=list(HealthCheck),
 )
 
-many = settings(few, max_examples=100, phases=[Phase.generate])
+many = settings(few, max_examples=500, phases=[Phase.generate])
 
 TestPolicies = policy_machine().TestCase
 TestPolicies.settings = few

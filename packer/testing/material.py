@@ -127,7 +127,11 @@ FAMILIES: Final = (
 LENGTHS: Final[Values] = st.sampled_from((0, 1, 1, 2, 10, 10, 1_000, 2**31 - 1, 2**31, 2**40))
 """Token counts from nothing to more than any budget."""
 
-_UNHASHABLE: Final[tuple[object, ...]] = ([], ["kb", None], {"kb": {"deep": [1, {"deeper": math.nan}]}})
+_UNHASHABLE: Final[tuple[object, ...]] = (
+    [],
+    ["kb", None],
+    {"kb": {"deep": [1, {"deeper": math.nan}]}},
+)
 _HOSTILE_VALUES: Final[Values] = st.sampled_from(
     (
         *("", " ", "kb\x00", "\ud83d", "\u202eright to left", "a" * 300, b"bytes"),
