@@ -131,7 +131,7 @@ def test_a_packer_is_a_frozen_value_that_prints_its_configuration() -> None:
         ({"budget": 9, "policy": ushape}, "INVALID_POLICY"),
         ({"budget": 9, "policy": mmr}, "INVALID_POLICY"),
     ],
-    ids=repr,
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
 def test_a_packer_checks_its_configuration_when_it_is_made(
     arguments: dict[str, Any], code: str
