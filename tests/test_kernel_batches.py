@@ -127,6 +127,17 @@ def test_a_text_is_compared_with_all_that_were_kept_before() -> None:
     assert similarity.tolist() == [0, 0, 5 / 7, 0]
 
 
+def test_what_went_drops_nothing_whoever_it_went_for() -> None:
+    """The second goes for the first, which is row 0; the third is like the second alone."""
+    unit = frozen(np.array([[1.0, 0.0], [0.8, 0.6], [0.28, 0.96]], np.float32))
+    order, offsets = frozen(np.array([0, 1, 2])), frozen(np.array([0, 3]))
+    indptr, grams = frozen(np.zeros(4, np.int64)), frozen(np.zeros(0, np.int32))
+    embedded = frozen(np.ones(3, np.bool_))
+    survivor, similarity = kernels.batches.dedup(unit, embedded, indptr, grams, order, offsets, 0.7)
+    assert survivor.tolist() == [-1, 0, -1]
+    assert similarity.tolist() == [0, np.float32(0.8), 0]
+
+
 def test_the_ends_are_one_more_than_the_pools() -> None:
     """Of no pool, of an empty one, and of two."""
     costs, scores = frozen(np.array([2, 3])), frozen(np.array([0.5, 0.75]))
