@@ -128,6 +128,18 @@ def test_the_layout_nests_cliques_in_keys(pool: Pool) -> None:
     ]
 
 
+def test_a_row_that_the_exclusive_quota_leaves_free_is_a_clique_of_its_own() -> None:
+    """Whatever its number: the names that cliques have at first must not be those of rows."""
+    for n in range(3, 7):
+        bound = rules_of(n, quotas=[([0, 0, *[-1] * (n - 2)], [1] * n, 0, 1)])
+        rows = np.arange(n)
+        (_, _, clique, _), _, exclusive, _ = relaxation.layout_of(
+            rows, bound, relaxation.cover(rows, bound)
+        )
+        assert exclusive == 0
+        assert clique.tolist() == [0, 0, *range(2, n)]
+
+
 def test_the_quota_with_most_rows_beyond_it_gives_the_keys() -> None:
     """Worked out by hand: two of four rows are beyond the second, one is beyond the others."""
     first = ([0, 0, 1, 1, 1], [1] * 5, 0, 2)
