@@ -22,8 +22,8 @@ def minmax(scores: Floats) -> Floats:
     low, high = halves.min(), halves.max()
     if low == high:
         return np.ones(len(scores))
-    scaled: Floats = (halves - low) / (high - low)
-    return np.clip(scaled, 0.0, 1.0)
+    scaled: Floats = (halves - low) / (high - low)  # in 0..1: rounding keeps the order of quotients
+    return scaled
 
 
 def zscore(scores: Floats) -> Floats:

@@ -585,6 +585,12 @@ def test_a_pin_names_five_of_those_that_are_out_before_it(n: int, ending: str) -
     assert warning.message.count("below-threshold") == 5
 
 
+def test_a_pin_does_not_name_what_is_out_and_does_not_meet_it() -> None:
+    chunks = [chunk("weak", 0.1, 1, k=1), chunk("other", 0.1, 1, k=2), chunk("in", 0.95, 1, k=2)]
+    packed = pack(chunks, threshold(0.9) | (pin(field("k") == 1) | greedy), budget=9)
+    assert [warning.ids for warning in packed.report.warnings] == [("weak",)]
+
+
 def test_a_pin_of_no_chunks_at_all_does_not_warn() -> None:
     assert pack([], pin(field("k") == 1) | greedy, budget=9).report.warnings == ()
     [warning] = pack([chunk("a", 0.5, 1)], pin(field("k") == 1) | greedy, budget=9).report.warnings

@@ -53,6 +53,13 @@ def test_fitted_probabilities_never_draw_it(selector: Any) -> None:
     assert [warning.code for warning in selector(after).pool.warnings] == ["squeezed-scores"]
 
 
+def test_a_chunk_of_one_token_counts_and_a_free_one_does_not() -> None:
+    """Five with a cost are enough to say it, four and a free one are not."""
+    scores = [0.5, 0.5, 0.5, 0.5, 0.51]
+    for tokens, told in (([1, 2, 4, 8, 16], ["squeezed-scores"]), ([0, 2, 4, 8, 16], [])):
+        assert codes(knapsack, scores, tokens, 20) == told
+
+
 def test_it_says_the_numbers_and_the_mend() -> None:
     chunks = [Chunk("long", 0.7, id="long", tokens=300)] + [
         Chunk(f"short {n}", 0.5, id=f"short-{n}", tokens=30) for n in range(9)

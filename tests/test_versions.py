@@ -136,6 +136,20 @@ def test_latest_takes_other_keys_and_keys_that_do_not_hash() -> None:
     assert kept(latest("doc", at="seen"), *chunks) == ["new", "other"]
 
 
+def test_latest_passes_over_what_has_no_date_or_no_key() -> None:
+    """Also where it comes first: it is neither a version nor older than one."""
+    chunks = [
+        chunk("undated", source="faq"),
+        chunk("old", source="faq", timestamp="2023-01-01"),
+        chunk("new", source="faq", timestamp="2024-01-01"),
+        chunk("bare", timestamp="2024-01-01"),
+        chunk("bare-and-older", timestamp="2001-01-01"),
+        chunk("bare-and-undated"),
+    ]
+    found = ["bare", "bare-and-older", "bare-and-undated", "new", "undated"]
+    assert sorted(kept(latest(), *chunks)) == found
+
+
 # -- fresh ----------------------------------------------------------------------------------
 
 
