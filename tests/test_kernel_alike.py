@@ -46,22 +46,17 @@ def test_there_is_room_for_any_number_of_pairs() -> None:
         assert len(mine) == 30 * 29 // 2
 
 
-def test_the_room_more_than_doubles_when_it_is_full() -> None:
-    """So that many pairs are moved a few times only; what was noted stands where it stood."""
+def test_pairs_stand_where_they_stood_when_there_is_more_room() -> None:
     found = (np.empty(0, np.int64), np.empty(0, np.float64))
-    sizes = []
     for count in range(500):
         found = alike.noted(found, count, count + 3, -count, count / 4)
         rows, values = found
         assert len(rows) == 2 * len(values)
-        sizes.append(len(values))
-        if count in {0, 63, 64, 65, 191, 192, 448, 499}:
+        if count in {0, 1, 2, 3, 254, 255, 499}:
             assert rows[: 2 * count + 2].reshape(-1, 2).tolist() == [
                 [k + 3, -k] for k in range(count + 1)
             ]
             assert values[: count + 1].tolist() == [k / 4 for k in range(count + 1)]
-    assert sorted(set(sizes)) == [64, 192, 448, 960]
-    assert [sizes.index(size) for size in (64, 192, 448, 960)] == [0, 64, 192, 448]
 
 
 @given(mixed())

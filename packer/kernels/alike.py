@@ -5,6 +5,7 @@ import numpy.typing as npt
 
 from . import cosine, prefix_filter, trigrams
 from ._jit import kernel
+from .room import with_room
 
 Found = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
 
@@ -13,14 +14,8 @@ Found = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
 def noted(pairs: Found, count: int, left: int, right: int, similarity: float) -> Found:
     """The pairs found (int64[2 c] and float64[c], with room) and one more, number `count`."""
     rows, values = pairs
-    if count == values.size:
-        more_rows = np.empty(4 * count + 128, np.int64)
-        more_values = np.empty(2 * count + 64, np.float64)
-        for at in range(count):
-            more_rows[2 * at] = rows[2 * at]
-            more_rows[2 * at + 1] = rows[2 * at + 1]
-            more_values[at] = values[at]
-        rows, values = more_rows, more_values
+    rows = with_room(rows, 2 * count, 2 * count + 2)
+    values = with_room(values, count, count + 1)
     rows[2 * count] = left
     rows[2 * count + 1] = right
     values[count] = similarity

@@ -15,6 +15,7 @@ import numpy as np
 
 from ._jit import kernel
 from .knapsack_rank import SLACK, Flags, Floats, Ints, broken, line, reach, widened
+from .room import with_room
 
 _OUTWARD = 1.0 + SLACK
 _INWARD = 1.0 - SLACK
@@ -233,13 +234,8 @@ def search(
         if abs(a - b) > far + (a + b) * SLACK:
             continue
         work += 2 * states
-        if new.shape[0] <= 2 * states:
-            new = np.empty((3 * states, 3), dtype=np.int64)
-        if nodes.size <= used + states:
-            more = np.empty(2 * (used + states), dtype=np.int64)
-            for i in range(used):
-                more[i] = nodes[i]
-            nodes = more
+        new = with_room(new, 0, 2 * states + 1)
+        nodes = with_room(nodes, used, used + states + 1)
         states, used, best, node = merged(
             old,
             states,

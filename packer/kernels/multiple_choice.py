@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._jit import kernel
+from .room import with_room
 from .rules import Flags, Ints
 
 Floats = npt.NDArray[np.float64]
@@ -209,11 +210,7 @@ def search(
                 if rate < down[i]:
                     down[i] = rate
     linear = (room - cost) * slope * _OUTWARD + 1.0
-    old, kept, new = (
-        np.zeros((2, 3), np.int64),
-        np.zeros((1, 3), np.int64),
-        np.zeros((1, 3), np.int64),
-    )
+    old, kept, new = np.zeros((3, 2, 3), np.int64)
     nodes = np.empty((1024, 2), np.int64)
     used = int(np.int64(1))
     old[0, 0], old[0, 1], old[1, 1] = value, cost, _END
@@ -238,13 +235,8 @@ def search(
                 choice = base[k]  # first, as it is
             elif c == base[k] or loss[c] > linear - (best - value):
                 continue
-            if new.shape[0] < count + states + 1:
-                new = np.empty((2 * (count + states) + 1, 3), np.int64)
-            if nodes.shape[0] < used + states:
-                longer = np.empty((2 * (used + states), 2), np.int64)
-                for i in range(used):
-                    longer[i, 0], longer[i, 1] = nodes[i, 0], nodes[i, 1]
-                nodes = longer
+            new = with_room(new, 0, count + states + 1)
+            nodes = with_room(nodes, used, used + states)
             change = (
                 int(-1 if choice == base[k] else choice),
                 values[choice] - values[base[k]],

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._jit import kernel
+from .room import with_room
 from .rules import Ints, Rules
 
 Floats = npt.NDArray[np.float64]
@@ -54,11 +55,7 @@ def cover(order: Ints, rules: Rules) -> tuple[Ints, Ints]:
                     other = rivals[k]
                 if not listed[other] or inside[other] or links[other] < size - start:
                     continue
-                if size == members.size:
-                    longer = np.empty(2 * size, np.int64)
-                    for i in range(size):
-                        longer[i] = members[i]
-                    members = longer
+                members = with_room(members, size, size + 1)
                 members[size] = other
                 size += 1
                 inside[other] = True

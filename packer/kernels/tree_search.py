@@ -12,6 +12,7 @@ import numpy as np
 from ._jit import kernel
 from .prices import Constraints, priced
 from .relaxation import ROUNDING, Floats, Layout, loss, relaxed
+from .room import with_room
 from .rules import KEEP, PROBE, Flags, Ints, Rules, admit, nothing_chosen, toggle, unmet
 
 _PRICES = 8  # so many prices of the capacity are tried at a node
@@ -243,16 +244,8 @@ def search(
                 b = min(share[other], _NODE_ROUNDS - share[other]) if priced_rules else 0
                 if b > doubt or (b == doubt and (a > high or (a == high and other < row))):
                     row, high, doubt = other, a, b
-            if nodes.shape[0] < made + 2:
-                longer = np.empty((2 * nodes.shape[0], 3), np.int64)
-                for i in range(made):
-                    longer[i, 0], longer[i, 1], longer[i, 2] = nodes[i, 0], nodes[i, 1], nodes[i, 2]
-                nodes = longer
-            if heap.size < waiting + 2:
-                more_heap = np.empty(2 * heap.size, np.int64)
-                for i in range(waiting):
-                    more_heap[i] = heap[i]
-                heap = more_heap
+            nodes = with_room(nodes, made, made + 2)
+            heap = with_room(heap, waiting, waiting + 2)
             for side in range(2):
                 nodes[made + side, 0] = here
                 nodes[made + side, 1] = 2 * row + side
