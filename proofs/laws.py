@@ -21,6 +21,7 @@ from packer.facts import signature
 from packer.testing.laws import (
     exclusions_name_their_stage,
     input_is_accounted_for,
+    parts_make_the_score,
     reasons_are_true,
     run,
     selection_fits,
@@ -63,9 +64,7 @@ __all__ = [
 
 
 def values_tell_the_way_of_each_score(chunks: Sequence[Chunk], packed: Packed) -> None:
-    """The steps of a chunk lead from the score that it came with from one stage to the next; the
-    parts of a score add up to it, or it is the one before times them, as the step says.
-    """
+    """The steps of a chunk lead from the score that it came with from one stage to the next."""
     came = collections.defaultdict(set)
     for at, chunk in enumerate(chunks):
         came[f"chunk-{at}" if chunk.id is None else chunk.id].add(chunk.score)
@@ -76,14 +75,7 @@ def values_tell_the_way_of_each_score(chunks: Sequence[Chunk], packed: Packed) -
         for before, after in itertools.pairwise(steps):
             assert before.after == after.before
             assert texts.index(before.stage) <= len(texts) - 1 - texts[::-1].index(after.stage)
-        for step in steps:
-            amounts = [part.amount for part in step.parts]
-            if amounts and step.combine == "sum":
-                close = 1e-12 * max(map(abs, amounts))
-                assert math.isclose(math.fsum(amounts), step.after, rel_tol=1e-12, abs_tol=close)
-            elif amounts:
-                product = math.prod(amounts, start=step.before)
-                assert math.isclose(product, step.after, rel_tol=1e-12, abs_tol=5e-324)
+    parts_make_the_score(packed)
 
 
 def nothing_is_lost(chunks: Sequence[Chunk], packed: Packed, policy: Policy) -> None:

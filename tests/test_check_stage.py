@@ -8,8 +8,8 @@ import attrs
 import numpy as np
 import pytest
 
-from packer import Chunk, Layout, Packed, PackError, Pool, Selection, pack
-from packer.arrays import best_first
+from packer import Chunk, Layout, Packed, PackError, Pool, Selection, Selector, pack
+from packer.arrays import Floats, best_first
 from packer.records import Deferred
 from packer.rules import Pin
 from packer.testing import (
@@ -21,6 +21,7 @@ from packer.testing import (
     policies,
     stages,
 )
+from packer.testing.keys_read import keys_read
 from packer.testing.material import NOW, QUERY
 from packer.tokens import approximate
 from strategies import CATALOG, by_score, custom, decay, field, greedy, mmr, pin, threshold, ushape
@@ -230,6 +231,79 @@ def test_error_of_ones_own_is_a_counterexample() -> None:
 
 
 # -- faults of a call ----------------------------------------------------------------------
+
+
+@attrs.frozen(repr=False)
+class ByPage(Selector):
+    """Breaks ties by a key that only its own code names, and takes it for a number."""
+
+    name = "by_page"
+    is_constant = True
+
+    def __call__(self, pool: Pool, /) -> Selection:
+        pages = [(metadata.get("page") or 0) + 0 for metadata in pool.metadata]  # type: ignore[operator]
+        order = np.lexsort((np.array(pages, float), -pool.scores))
+        return pool.select(fill(order, pool.costs, pool.capacity))
+
+
+@attrs.frozen(repr=False)
+class AThird(Selector):
+    """Charges a third where chunks overlap."""
+
+    name = "a_third"
+    is_constant = True
+    counts_overlap = True
+
+    def __call__(self, pool: Pool, /) -> Selection:
+        costs = (pool.costs + 2) // 3 if pool.overlapping else pool.costs
+        return pool.select(fill(best_first(pool.scores), costs, pool.capacity))
+
+
+@attrs.frozen(repr=False)
+class ThreeTooMany(Selector):
+    """Says what more rows than there are would be worth."""
+
+    name = "three_too_many"
+    is_constant = True
+
+    def worth(self, pool: Pool, /) -> Floats:
+        return np.zeros(len(pool) + 3)
+
+    def __call__(self, pool: Pool, /) -> Selection:
+        return greedy(pool)
+
+
+def test_metadata_is_hostile_under_the_keys_that_a_stage_names() -> None:
+    assert "page" in keys_read(ByPage())
+    error = broken(ByPage(), "selection_fits", profile="hostile-metadata")
+    assert any("page" in chunk.metadata for chunk in error.case.chunks)
+
+
+def test_selector_that_counts_overlap_is_tried_under_it() -> None:
+    error = broken(AThird(), "selection_obeys_rules", profile="overlapping")
+    assert "overlap()" in error.code
+
+
+def test_worth_of_another_length() -> None:
+    broken(ThreeTooMany(), "worth_is_a_number_of_each_row")
+
+
+def test_parts_that_do_not_make_the_score() -> None:
+    def rescored(pool: Pool) -> Pool:
+        return pool.rescore(pool.scores + 1.0, parts={"a": np.full(len(pool), 7.0)})
+
+    broken(Rescores(rescored), "parts_make_the_score")
+
+
+def test_list_in_the_metadata_that_a_stage_changes() -> None:
+    def marked(pool: Pool) -> Pool:
+        for metadata in pool.metadata:
+            for value in metadata.values():
+                if isinstance(value, list):
+                    value.append(1)
+        return pool
+
+    broken(Narrows(marked), "input_is_left_as_it_was", profile="hostile-metadata")
 
 
 def broken_call(policy: Any, law: str, **options: Any) -> LawBroken:

@@ -29,6 +29,7 @@ class Sorted(Filter):
 CATALOG = {"at_most": AtMost, "greedy": greedy}
 STAGES = [Sorted(), threshold(0.5) | greedy | by_score]
 NOTHING = 3
+EMPTY = []
 """
 TEST = "def test_laws(packer_law):\n    packer_law()\n"
 
@@ -36,8 +37,9 @@ TEST = "def test_laws(packer_law):\n    packer_law()\n"
 def run(folder: Path, stages: str, *options: str) -> subprocess.CompletedProcess[str]:
     (folder / "mystages.py").write_text(STAGES)
     (folder / "test_mine.py").write_text(TEST)
+    examples = "" if "packer_examples" in stages else "packer_examples = 20\n"
     (folder / "pytest.ini").write_text(
-        f"[pytest]\npythonpath = .\npacker_examples = 20\n{stages and f'packer_stages = {stages}'}\n"
+        f"[pytest]\npythonpath = .\n{examples}{stages and f'packer_stages = {stages}'}\n"
     )
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *options]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
@@ -71,6 +73,9 @@ def test_broken_law_fails_with_the_code_to_paste(tmp_path: Path) -> None:
         ("", "set packer_stages = myproject.stages:STAGES"),
         ("mystages:OTHER", "'mystages:OTHER' cannot be imported"),
         ("mystages:NOTHING", "is 3; give a mapping or a list of stages"),
+        ("mystages:EMPTY", "there are none at mystages:EMPTY"),
+        ("mystages:STAGES\npacker_examples = few", "packer_examples is 'few'; give a whole number"),
+        ("mystages:STAGES\npacker_examples = 0", "packer_examples is '0'; give a whole number"),
     ],
 )
 def test_what_is_registered_wrong_is_told(tmp_path: Path, stages: str, told: str) -> None:

@@ -13,11 +13,12 @@ from packer.conditions import field
 from packer.pool import Pool
 from packer.records import Chunk, Packed
 from packer.selection import Selection
-from strategies import cap, greedy, pin
+from strategies import cap, greedy, overlap, pin
 
 from .calls import OVERHEADS, Request, budgets_for, costs_of, options_for
 from .chunk_lists import PROFILES, Profile, chunks
-from .material import NOW, QUERY
+from .keys_read import keys_read
+from .material import HOSTILE_VALUES, NOW, QUERY
 from .pasting import chunks_source
 
 __all__ = ["PINNED", "Case", "State", "cases", "completed"]
@@ -176,15 +177,20 @@ def cases(
 ) -> Case:
     """Cases of stages over these chunks, those of the profile when left out."""
     stage = draw(stages)
-    own = chunk_lists is None
+    own, one = chunk_lists is None, profile
     if chunk_lists is None:
-        one = profile if profile != "mixed" else draw(st.sampled_from(_TRIED))
+        if one == "mixed":
+            one = draw(st.sampled_from(_TRIED))
         named = draw(st.sampled_from((True, True, True, False)))
         least, most = draw(_TWIN_SIZES) if one == "twins" else (0, USUAL)
         chunk_lists = _lists(
             named=named, profile=one, min_size=least, max_size=most, **options_for(stage)
         )
     given = draw(chunk_lists)
+    keys = keys_read(stage) if own and one == "hostile-metadata" else ()
+    if keys:
+        more = st.dictionaries(st.sampled_from(keys), HOSTILE_VALUES, max_size=3)
+        given = [attrs.evolve(chunk, metadata={**chunk.metadata, **draw(more)}) for chunk in given]
     overhead = draw(OVERHEADS)
     rules: list[Constraint] = []
     pinned: list[Chunk] = []
@@ -201,6 +207,8 @@ def cases(
             # room for all, which are of one source; all, so that twins stay twins
             given = [_of_one_source(chunk) for chunk in given]
             budget = max(sum(costs_of(given, overhead)) + draw(st.sampled_from((0, 1, -1))), 1)
+    if getattr(stage, "counts_overlap", False) and draw(st.booleans()):
+        rules.append(overlap())
     return Case(
         stage=stage,
         chunks=given,

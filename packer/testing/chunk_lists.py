@@ -61,7 +61,7 @@ def chunks(
     differ in their id alone; "twins" two or three chunks of few scores, each again and again under
     other ids; "near-duplicate" texts and embeddings that hardly differ;
     "adversarial-length" chunks of no tokens and of more than any budget, texts of one and of
-    thousands of characters; "hostile-metadata" values of every type under any key; "overlapping"
+    thousands of characters; "hostile-metadata" values of every type under keys that mean something and odd ones; "overlapping"
     windows of one text, mostly with something in common, that say so by `source`, `start` and `end`.
     `scores`: a strategy for them (finite floats).  `distinct_scores`: no two are equal.
     `embedded`: all have an embedding of 3 numbers (True), none has (False), or some (None).

@@ -91,6 +91,7 @@ LAWS: Final[tuple[tuple[type, tuple[Law, ...]], ...]] = (
             _law(State.POOL, laws.selection_fits),
             _REASONS,
             _law(State.RULED_POOL, laws.selection_obeys_rules),
+            _law(State.POOL, laws.worth_is_a_number_of_each_row),
             _SAME,
             _TWINS,
         ),
@@ -135,6 +136,11 @@ CALL_LAWS: Final = (
     Law.told_by(
         laws.same_input_same_output,
         lambda case: laws.same_input_same_output(case.request().packed),
+    ),
+    Law.told_by(laws.parts_make_the_score, lambda case: laws.parts_make_the_score(case.packed())),
+    Law.told_by(
+        laws.input_is_left_as_it_was,
+        lambda case: laws.input_is_left_as_it_was(case.chunks, case.request().packed),
     ),
     Law.told_by(laws.rendered_text_fits, _rendered, tier=2),
     Law.told_by(laws.pins_are_packed, _pins, State.RULED_CALL),

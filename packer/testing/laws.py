@@ -7,6 +7,7 @@ of Hypothesis; `check_stage` and `check_policy` try the laws on generated values
 
 import collections
 import itertools
+import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Final
 
@@ -32,9 +33,11 @@ __all__ = [
     "filter_narrows",
     "filter_reasons_are_true",
     "input_is_accounted_for",
+    "input_is_left_as_it_was",
     "of_twins_the_earlier_is_first",
     "of_twins_the_later_scores_no_higher",
     "order_is_a_permutation",
+    "parts_make_the_score",
     "pinned_rows_stay",
     "pins_are_packed",
     "policy_is_its_text",
@@ -48,6 +51,7 @@ __all__ = [
     "scoring_keeps_rows",
     "selection_fits",
     "selection_obeys_rules",
+    "worth_is_a_number_of_each_row",
 ]
 
 SET_ASIDE: Final = {Reason.INVALID, Reason.DUPLICATE}
@@ -164,6 +168,34 @@ def same_input_same_output(call: Callable[[], Packed]) -> None:
     assert once.report.excluded == again.report.excluded, "two runs give different exclusions"
     assert once.report.diversity == again.report.diversity
     assert once.report.position_quality == again.report.position_quality
+
+
+def input_is_left_as_it_was(chunks: Sequence[Chunk], call: Callable[[], Packed]) -> None:
+    """A call changes nothing in the chunks that it is given, nor in the lists in their metadata."""
+    before = [(repr(chunk), repr(dict(chunk.metadata))) for chunk in chunks]
+    call()
+    for chunk, was in zip(chunks, before, strict=True):
+        is_ = repr(chunk), repr(dict(chunk.metadata))
+        assert is_ == was, f"{chunk.id!r} came in with metadata {was[1]} and has {is_[1]} now"
+
+
+def parts_make_the_score(packed: Packed) -> None:
+    """The parts of a score, where its stage gives some, add up to it, or it is the one before times
+    them, as the stage says.
+    """
+    for id_, steps in packed.report.values.items():
+        for step in steps:
+            amounts = [part.amount for part in step.parts]
+            if not amounts:
+                continue
+            if step.combine == "sum":
+                made = math.fsum(amounts)
+                close = 1e-12 * max(map(abs, amounts))
+            else:
+                made, close = math.prod(amounts, start=step.before), 5e-324
+            assert math.isclose(made, step.after, rel_tol=1e-12, abs_tol=close), (
+                f"{step.stage} gives {id_!r} a score of {step.after!r}, and its parts make {made!r}"
+            )
 
 
 def report_adds_up(chunks: Sequence[Chunk], packed: Packed) -> None:
@@ -394,6 +426,15 @@ def selection_obeys_rules(stage: Any, pool: Pool) -> None:
             )
             for value, size in sizes.items():
                 assert size <= rule.most, f"it chooses {size} of {value!r}; {rule.stage}"
+
+
+def worth_is_a_number_of_each_row(stage: Any, pool: Pool) -> None:
+    """`worth`, by which a cut may be made, is one finite number for each row."""
+    worth = np.asarray(stage.worth(pool))
+    assert worth.shape == (len(pool),), (
+        f"worth has the shape {worth.shape}, the pool {len(pool)} rows"
+    )
+    assert np.isfinite(worth).all(), f"worth is {worth.tolist()}"
 
 
 # -- orders --------------------------------------------------------------------------------

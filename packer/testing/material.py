@@ -1,5 +1,6 @@
 """Values that chunks are made of: texts, scores, vectors, dates and metadata that differ little."""
 
+import copy
 import datetime as dt
 import math
 from typing import Any, Final, TypeAlias
@@ -15,6 +16,7 @@ __all__ = [
     "FAMILIES",
     "GROUP_KEYS",
     "HOSTILE",
+    "HOSTILE_VALUES",
     "LENGTHS",
     "METADATA",
     "NOW",
@@ -132,7 +134,7 @@ _UNHASHABLE: Final[tuple[object, ...]] = (
     ["kb", None],
     {"kb": {"deep": [1, {"deeper": math.nan}]}},
 )
-_HOSTILE_VALUES: Final[Values] = st.sampled_from(
+HOSTILE_VALUES: Final[Values] = st.sampled_from(
     (
         *("", " ", "kb\x00", "\ud83d", "\u202eright to left", "a" * 300, b"bytes"),
         *(None, 0, -1, True, False, 10**40, 1.0, -0.0, math.nan, math.inf, -math.inf),
@@ -141,7 +143,7 @@ _HOSTILE_VALUES: Final[Values] = st.sampled_from(
         dt.datetime(2024, 5, 1, 10, 0, tzinfo=dt.UTC),
         *(_UNHASHABLE * 3),  # what stages trip over most: each is drawn more often
     )
-)
+).map(copy.deepcopy)  # a stage that changes one changes no other case
 _READ: Final = ("source", "position", "status", "group", "parent", "start", "end", "tags", "year")
 _HOSTILE_KEYS: Final = st.sampled_from(
     (
@@ -150,5 +152,5 @@ _HOSTILE_KEYS: Final = st.sampled_from(
         *("doc type", "", "class", "content", "__class__", "id", "\ud800", "a.b", "{}", "kb\n"),
     )
 )
-HOSTILE: Final[Values] = st.dictionaries(_HOSTILE_KEYS, _HOSTILE_VALUES, max_size=5)
+HOSTILE: Final[Values] = st.dictionaries(_HOSTILE_KEYS, HOSTILE_VALUES, max_size=5)
 """Metadata of every type under keys that mean something and keys that nobody expects."""

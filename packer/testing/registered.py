@@ -39,7 +39,11 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     """Give the test of `metafunc` the fixture `packer_law`, once for each stage and law."""
     config = metafunc.config
     paths = config.getini("packer_stages")
-    examples = int(config.getini("packer_examples"))
+    told = config.getini("packer_examples")
+    if not (told.isdecimal() and int(told)):
+        message = f"packer_examples is {told!r}; give a whole number of 1 or more"
+        raise pytest.UsageError(message)
+    examples = int(told)
     if not paths:
         message = (
             "packer_law has no stages; set packer_stages = myproject.stages:STAGES in pytest's "
@@ -51,6 +55,9 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
         for path in paths
         for name, law, one in _laws(path)
     ]
+    if not trials:
+        message = f"packer_law has no stages: there are none at {', '.join(paths)}"
+        raise pytest.UsageError(message)
     metafunc.parametrize("packer_law", trials)
 
 
