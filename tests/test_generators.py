@@ -243,7 +243,7 @@ def test_cases_have_pins_quotas_and_budgets_at_the_edge() -> None:
 
 def test_rules_of_most_cases_bite() -> None:
     made = [case for case in sample(cases(st.just(greedy)), 200) if case.rules]
-    bites = {"pin": 0, "cap": 0}
+    bites = {"pin": 0, "cap": 0, "overlap": 0}
     for case in made:
         free = greedy(case.pool()).ids
         for rule in case.rules:
@@ -251,7 +251,8 @@ def test_rules_of_most_cases_bite() -> None:
                 bites[rule.name] += greedy(rule(case.pool())).ids != free
             except OverBudget:  # the pins alone
                 continue
-    assert min(bites.values()) > 15, bites
+    least = {"pin": 15, "cap": 15, "overlap": 3}  # few lists overlap
+    assert all(bites[name] > least[name] for name in least), bites
 
 
 def test_some_generated_calls_charge_a_chunk_less_than_it_has() -> None:

@@ -178,9 +178,12 @@ def cases(
     """Cases of stages over these chunks, those of the profile when left out."""
     stage = draw(stages)
     own, one = chunk_lists is None, profile
+    shares = getattr(stage, "counts_overlap", False)
     if chunk_lists is None:
         if one == "mixed":
-            one = draw(st.sampled_from(_TRIED))
+            one = draw(
+                st.sampled_from((*_TRIED, "overlapping", "overlapping") if shares else _TRIED)
+            )
         named = draw(st.sampled_from((True, True, True, False)))
         least, most = draw(_TWIN_SIZES) if one == "twins" else (0, USUAL)
         chunk_lists = _lists(
@@ -207,7 +210,7 @@ def cases(
             # room for all, which are of one source; all, so that twins stay twins
             given = [_of_one_source(chunk) for chunk in given]
             budget = max(sum(costs_of(given, overhead)) + draw(st.sampled_from((0, 1, -1))), 1)
-    if getattr(stage, "counts_overlap", False) and draw(st.booleans()):
+    if shares and (one == "overlapping" or draw(st.booleans())):
         rules.append(overlap())
     return Case(
         stage=stage,
