@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from packer import Chunk, pack
+from packer import Chunk, Pool, pack
 from strategies import dedup, greedy, mmr
 from tests.naive_similarity import folded, trigrams
 
@@ -103,3 +103,13 @@ def test_many_windows_over_one_text_leave_the_windows_that_differ() -> None:
     packed = pack([*chunks, *inner], dedup(1.0, metric="containment") | greedy, budget=10**6)
     assert len(packed) == len(chunks)
     assert math.isclose(sum(len(chunk.merged_from) for chunk in packed), len(inner))
+
+
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_a_passage_lends_its_score_to_the_text_that_holds_it(first: int) -> None:
+    """Wherever in the pool that text stands."""
+    inside = [Chunk(SENTENCES[at], 0.9 - 0.1 * at, id=f"inside-{at}") for at in range(2)]
+    chunks = [*inside[:first], Chunk(" ".join(SENTENCES[:3]), 0.2, id="whole"), *inside[first:]]
+    pool = dedup(0.9, metric="containment")(Pool.from_chunks(chunks, budget=100))
+    assert pool.ids == ["whole"]
+    assert pool.scores.tolist() == [0.9]
