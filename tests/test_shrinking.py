@@ -351,3 +351,5 @@ def test_a_variant_never_takes_the_id_of_another_chunk() -> None:
     ]
     found = [chunk.id for chunk in variants(given_, 0.5)]
     assert found == ["x", "x#shrunk-3", "x#shrunk", "x#shrunk-2"]
+    found = [chunk.id for chunk in variants(given_[:2], 0.5)]
+    assert found == ["x", "x#shrunk-2", "x#shrunk"]
