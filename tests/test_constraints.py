@@ -605,3 +605,15 @@ def test_a_most_asks_for_nothing_by_itself() -> None:
     assert quota(min=2, max=2) == quota(max=2, min=2)
     with pytest.raises(PackError, match="at most max, which is 2"):
         quota(min=3, max=2)
+
+
+def test_the_knapsack_adds_under_rules_what_its_scale_is_too_coarse_for() -> None:
+    """And nothing that has no score."""
+    chunks = [
+        chunk("big", 1.0, 10, source="a"),
+        chunk("tiny", 1e-30, 10, source="b"),
+        chunk("nothing", 0.0, 10, source="c"),
+        chunk("below", -0.5, 10, source="d"),
+    ]
+    packed = pack(chunks, cap(1) | knapsack, budget=100)
+    assert ids(packed) == ["big", "tiny"]
