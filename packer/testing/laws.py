@@ -429,12 +429,12 @@ def selection_obeys_rules(stage: Any, pool: Pool) -> None:
 
 
 def worth_is_a_number_of_each_row(stage: Any, pool: Pool) -> None:
-    """`worth`, by which a cut may be made, is one finite number for each row."""
+    """`worth`, by which a cut may be made, is one number for each row, and never NaN."""
     worth = np.asarray(stage.worth(pool))
     assert worth.shape == (len(pool),), (
         f"worth has the shape {worth.shape}, the pool {len(pool)} rows"
     )
-    assert np.isfinite(worth).all(), f"worth is {worth.tolist()}"
+    assert not np.isnan(worth).any(), f"worth is {worth.tolist()}"
 
 
 # -- orders --------------------------------------------------------------------------------
