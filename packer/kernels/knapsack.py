@@ -44,8 +44,7 @@ def reduced(numbers: Ints) -> tuple[Ints, int]:
     """A copy divided by the greatest common divisor, and this. O(n)."""
     numbers = numbers.copy()  # writable and contiguous: one specialisation of each kernel
     common = divisor(numbers)
-    numbers //= common
-    return numbers, common
+    return (numbers if common == 1 else numbers // common), common  # a division costs
 
 
 def surrogate(values: Ints, weights: Ints, room: int, best: int) -> tuple[int, int]:
