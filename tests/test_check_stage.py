@@ -273,6 +273,17 @@ class ThreeTooMany(Selector):
         return greedy(pool)
 
 
+def page_of(metadata: Any, depth: int = 1) -> object:
+    return page_of(metadata["inner"], depth - 1) if depth else metadata.get("page")
+
+
+def test_keys_are_read_of_functions_that_call_themselves_and_of_inner_ones() -> None:
+    def choose(pool: Pool) -> Selection:
+        return pool.select(sorted(range(len(pool)), key=lambda row: page_of(pool.metadata[row])))  # type: ignore[arg-type, return-value]
+
+    assert {"page", "inner"} <= set(keys_read(Selects(choose)))
+
+
 def test_metadata_is_hostile_under_the_keys_that_a_stage_names() -> None:
     assert "page" in keys_read(ByPage())
     error = broken(ByPage(), "selection_fits", profile="hostile-metadata")

@@ -1,7 +1,7 @@
 """The metadata keys that a stage may read, by the texts that stand in its code and its parameters."""
 
 from collections.abc import Iterator
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType
 from typing import Any, Final
 
 import attrs
@@ -39,14 +39,20 @@ def _texts(value: Any, seen: set[CodeType]) -> Iterator[str]:
     elif isinstance(value, tuple | frozenset):
         for one in value:
             yield from _texts(one, seen)
-    elif isinstance(value, FunctionType):
-        yield from _texts(value.__code__, seen)
-        for name in value.__code__.co_names:
-            called = value.__globals__.get(name)
-            if (
-                isinstance(called, FunctionType) and called.__module__ == value.__module__
-            ) or not isinstance(called, ModuleType | FunctionType | type):
-                yield from _texts(called, seen)
-    elif isinstance(value, CodeType) and value not in seen:
-        seen.add(value)
-        yield from _texts(value.co_consts, seen)
+    elif isinstance(value, FunctionType) and value.__code__ not in seen:
+        for code in _codes(value.__code__):
+            seen.add(code)
+            yield from _texts(code.co_consts, seen)
+            for name in code.co_names:
+                used = value.__globals__.get(name)
+                own = isinstance(used, FunctionType) and used.__module__ == value.__module__
+                if own or not isinstance(used, FunctionType):
+                    yield from _texts(used, seen)
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """The code of a function and of those inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
